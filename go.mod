@@ -1,0 +1,3 @@
+module umwelt
+
+go 1.26
