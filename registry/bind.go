@@ -1,0 +1,326 @@
+package registry
+
+import (
+	"slices"
+	"strings"
+
+	"umwelt/ast"
+	"umwelt/diag"
+)
+
+// Bind binds views, in the order in which they count, to the vocabulary. It reports
+// everything it finds; where Diagnostics holds an error the rules are not to be used.
+func (r *Registry) Bind(o Options, views ...*ast.View) *Bound {
+	b := &binder{reg: r, root: &layerNode{}}
+	b.options = o
+	for _, v := range views {
+		b.statements(v.Statements, scope{layer: b.root, stack: []string{v.Source.Name}})
+	}
+	out := &Bound{Registry: r, Rules: b.rules, Entities: b.entities}
+	b.root.number(&out.Layers)
+	for i, rule := range b.rules {
+		if layer := b.layers[i]; layer == b.root {
+			rule.Layer = Unlayered
+		} else {
+			rule.Layer = layer.index
+		}
+	}
+	out.Diagnostics = b.List
+	return out
+}
+
+type binder struct {
+	expander
+	reg      *Registry
+	root     *layerNode
+	rules    []*Rule
+	layers   []*layerNode // of each rule
+	entities []Entity
+	order    int
+}
+
+// scope is what surrounds a statement.
+type scope struct {
+	layer   *layerNode
+	taxon   *Taxon          // of an enclosing @taxonname block
+	parents []*ast.Selector // of the enclosing rule, nesting undone; nil outside rules
+	rules   []*Rule         // the enclosing rule, one per selector
+	stack   []string        // open files
+	sugar   int             // how deep sugar has been rewritten
+}
+
+func (b *binder) statements(nodes []ast.Node, s scope) {
+	for _, n := range nodes {
+		switch n := n.(type) {
+		case *ast.Rule:
+			b.rule(n, s)
+		case *ast.AtRule:
+			b.atRule(n, s)
+		case *ast.Declaration:
+			if s.rules == nil {
+				b.Errorf(diag.Syntax, n.At, "a declaration stands outside a rule").Hint = "put it in a rule: selector { " + n.Property + ": …; }"
+				continue
+			}
+			b.order++
+			for _, rule := range s.rules {
+				b.declaration(rule, n, s)
+			}
+		}
+	}
+	for _, rule := range s.rules {
+		rule.Declarations = lastOfEach(rule.Declarations)
+	}
+}
+
+// rule binds a rule's selectors, then what stands in its block in order.
+func (b *binder) rule(n *ast.Rule, s scope) {
+	selectors := n.Selectors
+	if s.parents != nil {
+		selectors = b.unnest(n, s.parents)
+	}
+	inner := s
+	inner.parents, inner.rules = selectors, []*Rule{}
+	for _, sel := range selectors {
+		for _, bound := range b.selector(sel, s.taxon) {
+			if len(b.rules) >= maxRules {
+				if len(b.rules) == maxRules {
+					b.Errorf(diag.TooLarge, n.At, "more than %d rules", maxRules)
+				}
+				return
+			}
+			rule := &Rule{Index: len(b.rules), Selector: bound, At: sel.At}
+			b.rules = append(b.rules, rule)
+			b.layers = append(b.layers, s.layer)
+			inner.rules = append(inner.rules, rule)
+		}
+	}
+	if n.Block != nil {
+		b.statements(n.Block.Items, inner)
+	}
+}
+
+func (b *binder) atRule(at *ast.AtRule, s scope) {
+	name := strings.ToLower(at.Name)
+	switch {
+	case name == "import":
+		b.importRule(at, s)
+	case name == "layer":
+		b.layerRule(at, s)
+	case isVocabularyRule(name):
+		if s.rules != nil {
+			b.Errorf(diag.BadVocabulary, at.At, "@%s cannot stand inside a rule", at.Name)
+		}
+	case b.reg.Taxon(name) != nil:
+		inner := s
+		inner.taxon = b.reg.Taxon(name)
+		if at.Block == nil || at.Prelude.Raw != "" {
+			b.Errorf(diag.Syntax, at.At, "@%s takes a block and nothing before it", at.Name)
+			return
+		}
+		b.statements(at.Block.Items, inner)
+	case b.reg.sugar[name] != nil:
+		if s.sugar >= maxSugarDepth {
+			b.Errorf(diag.TooDeep, at.At, "@%s is nested more than %d deep", at.Name, maxSugarDepth)
+			return
+		}
+		var out SugarOutput
+		b.reg.sugar[name].Rewrite(at, &out)
+		b.List = append(b.List, out.Diagnostics...)
+		b.entities = append(b.entities, out.Entities...)
+		inner := s
+		inner.sugar++
+		b.statements(out.Nodes, inner)
+	default:
+		b.Warnf(diag.UnknownAtRule, at.NameAt, "no vocabulary registers @%s, so it has no effect", at.Name).Hint = diag.DidYouMean(name, b.atRuleNames())
+	}
+}
+
+func (b *binder) importRule(at *ast.AtRule, s scope) {
+	if s.rules != nil {
+		b.Errorf(diag.Import, at.At, "@import cannot stand inside a rule")
+		return
+	}
+	v := b.open(at, s.stack)
+	if v == nil {
+		return
+	}
+	inner := s
+	inner.stack = append(slices.Clip(s.stack), v.Source.Name)
+	if _, layer, _ := importPrelude(at); layer != "" {
+		inner.layer = s.layer.child(layer)
+	}
+	b.statements(v.Statements, inner)
+}
+
+func (b *binder) layerRule(at *ast.AtRule, s scope) {
+	var names []string
+	for _, v := range at.Prelude.Values {
+		names = append(names, partText(v))
+		if !validLayer(partText(v)) {
+			b.Errorf(diag.Syntax, at.Prelude.At, "%s is not a layer name", diag.Quote(partText(v)))
+			return
+		}
+	}
+	switch {
+	case at.Block == nil && len(names) == 0:
+		b.Errorf(diag.Syntax, at.At, "@layer needs names or a block")
+	case at.Block == nil:
+		for _, name := range names {
+			s.layer.child(name)
+		}
+	case len(names) > 1:
+		b.Errorf(diag.Syntax, at.At, "@layer with a block takes one name")
+	default:
+		inner := s
+		inner.layer = s.layer.child(strings.Join(names, ""))
+		if s.rules == nil {
+			b.statements(at.Block.Items, inner)
+			return
+		}
+		// Declarations of a layer inside a rule belong to that rule in that layer.
+		inner.rules = nil
+		b.rule(&ast.Rule{At: at.At, Selectors: []*ast.Selector{parentSelector(at.At)}, Block: at.Block}, inner)
+	}
+}
+
+func (b *binder) atRuleNames() []string {
+	out := append([]string{"import", "layer"}, vocabularyRules...)
+	out = append(out, b.reg.taxonNames()...)
+	sugar := make([]string, 0, len(b.reg.sugar))
+	for name := range b.reg.sugar {
+		sugar = append(sugar, name)
+	}
+	slices.Sort(sugar)
+	return append(out, sugar...)
+}
+
+// declaration types a declaration for every property that its rule's target may have.
+func (b *binder) declaration(rule *Rule, n *ast.Declaration, s scope) {
+	if n.Flag != "" && n.Flag != "important" && n.Flag != "locked" {
+		if rule == s.rules[0] {
+			b.Errorf(diag.UnknownFlag, n.FlagAt, "!%s is not a flag", n.Flag).Hint = diag.DidYouMean(n.Flag, []string{"important", "locked"})
+		}
+		return
+	}
+	if rule.Selector.Target.Type == nil && rule.Selector.Never {
+		return // the type is unknown and has been reported
+	}
+	properties := b.reg.propertiesOf(rule.Selector, n.Property)
+	if len(properties) == 0 {
+		b.unknownProperty(rule, n)
+		return
+	}
+	d := &Declaration{
+		Name: properties[0].Name, Important: n.Flag == "important", Locked: n.Flag == "locked", Label: n.Label, Order: b.order, At: n.At,
+	}
+	problem := ""
+	for _, p := range properties {
+		v, why := b.reg.typeDeclaration(p.Type, n)
+		if why != "" {
+			problem = why
+			continue
+		}
+		if d.Locked && p.Restrictive == NoDirection {
+			b.Errorf(diag.NotLockable, n.FlagAt, "%s.%s has no restrictive direction, so it cannot be locked", p.Entity.Name, p.Name)
+			return
+		}
+		d.Typed = append(d.Typed, TypedValue{Property: p, Value: v})
+	}
+	if len(d.Typed) == 0 {
+		b.Errorf(diag.BadValue, n.ValueAt, "%s: %s", d.Name, problem)
+		return
+	}
+	rule.Declarations = append(rule.Declarations, d)
+}
+
+func (b *binder) unknownProperty(rule *Rule, n *ast.Declaration) {
+	var names []string
+	what := "no entity type"
+	for _, t := range b.reg.types {
+		if target := rule.Selector.Target.Type; target != nil {
+			what = target.Name
+			if t != target {
+				continue
+			}
+		}
+		for _, p := range t.Properties {
+			if !slices.Contains(names, p.Name) {
+				names = append(names, p.Name)
+			}
+		}
+	}
+	b.Warnf(diag.UnknownProperty, n.PropertyAt, "%s has no property %s, so the declaration has no effect", what, diag.Quote(n.Property)).Hint =
+		diag.DidYouMean(n.Property, names)
+}
+
+// propertiesOf are the properties of that name that a selector's target may have.
+func (r *Registry) propertiesOf(sel *Selector, name string) []*Property {
+	if t := sel.Target.Type; t != nil {
+		if p := t.Property(name); p != nil {
+			return []*Property{p}
+		}
+		return nil
+	}
+	var out []*Property
+	for _, t := range r.types {
+		if sel.Taxon != nil && t.Taxon != sel.Taxon {
+			continue
+		}
+		if p := t.Property(name); p != nil {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// lastOfEach keeps, of several declarations of one property in one block, the last one
+// per flag, unless the property is repeatable.
+func lastOfEach(ds []*Declaration) []*Declaration {
+	out := ds[:0]
+	for i, d := range ds {
+		repeated := slices.ContainsFunc(ds[i+1:], func(later *Declaration) bool {
+			return later.Name == d.Name && later.Important == d.Important && later.Locked == d.Locked
+		})
+		if !repeated || d.Typed[0].Property.Repeatable {
+			out = append(out, d)
+		}
+	}
+	return out
+}
+
+// TypeFixed types one value of a fixed constraint for every property that the selector's
+// target may have. An unknown property or a value that does not fit is an error.
+func (r *Registry) TypeFixed(sel *Selector, name string, members []string, at diag.Span) ([]TypedValue, diag.List) {
+	var l diag.List
+	properties := r.propertiesOf(sel, name)
+	if len(properties) == 0 {
+		b := binder{reg: r}
+		b.unknownProperty(&Rule{Selector: sel}, &ast.Declaration{Property: name, PropertyAt: at})
+		d := b.List[0]
+		d.Severity = diag.Error
+		return nil, diag.List{d}
+	}
+	var out []TypedValue
+	problem := ""
+	for _, p := range properties {
+		var v *Value
+		var why string
+		switch {
+		case p.Type.Shape != One:
+			v, why = r.TypeList(p.Type, members)
+		case len(members) == 1:
+			v, why = r.TypeText(p.Type, members[0])
+		default:
+			why = "one value is wanted, not a list"
+		}
+		if why != "" {
+			problem = why
+			continue
+		}
+		out = append(out, TypedValue{Property: p, Value: v})
+	}
+	if len(out) == 0 {
+		l.Errorf(diag.BadValue, at, "%s: %s", name, problem)
+	}
+	return out, l
+}
