@@ -1,0 +1,66 @@
+package world
+
+import (
+	"umwelt/diag"
+	"umwelt/registry"
+)
+
+// Options say how a world is loaded.
+type Options struct {
+	Registry *registry.Registry
+	// Root is the project root, absolute and clean. "" means that the world has none, so
+	// no recipe can run.
+	Root string
+	// Name is the id of the root entity for this run, whatever the file says; "" leaves
+	// it to the file.
+	Name string
+	// AllowOutside lets included files lie outside the outermost file's directory.
+	AllowOutside bool
+	// Stat makes discovery record what needs a look at each entity (size, time, mode)
+	// beside what the listing of a directory tells.
+	Stat bool
+	// Matchers are the discovery matchers that recipes may name.
+	Matchers []Matcher
+	// Collections gives the text of a named collection, itself a world file, for the key
+	// "require"; ok is false where there is none. nil means that there are no collections.
+	Collections func(name string) (src *diag.Source, ok bool)
+	// Named are entities that a view's selectors name. Of these a world file lets in only
+	// the types whose entities exist because a view names them; an implicit world lets in all
+	// that are not paths.
+	Named []registry.Entity
+	// Declared are entities that a view itself brings into being, such as a named group.
+	Declared []registry.Entity
+}
+
+// Matcher discovers entities. Run must give the same result for the same outside state,
+// whatever the order in which directories are listed.
+type Matcher struct {
+	Name string
+	// Keys are the recipe keys that the matcher knows, beside "matcher". Any other is an
+	// error.
+	Keys []string
+	// Implicit makes the matcher run, with an empty recipe, where no world file is given.
+	Implicit bool
+	Run      func(Request) Result
+}
+
+// Request is what a matcher is asked.
+type Request struct {
+	Registry     *registry.Registry
+	Root         string // the project root, absolute and clean
+	AllowOutside bool
+	Stat         bool
+	Recipe       *Recipe
+	// Skip are paths that exist but are not to be enumerated: the matcher leaves them and all
+	// below them out. They are relative to Root, sorted, and clean.
+	Skip []string
+}
+
+// Result is what a matcher found. Entities are complete (see Complete) and in an order that
+// depends on nothing but what exists. A Parent is the index of an earlier entity of
+// the same result, or NoParent, and then the world finds the parent. Provenance is set by
+// the world.
+type Result struct {
+	Entities    []Entity
+	Diagnostics diag.List
+}
