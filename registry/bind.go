@@ -37,6 +37,8 @@ type binder struct {
 	layers   []*layerNode // of each rule
 	entities []Entity
 	order    int
+	unfolded int  // compounds made by nesting so far
+	relative bool // a selector may begin with a combinator
 }
 
 // scope is what surrounds a statement.

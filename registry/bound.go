@@ -108,6 +108,7 @@ type Test struct {
 	// RelativeChild says, per selector of :has, that its leftmost compound must be a child
 	// (not any descendant) of the entity.
 	RelativeChild []bool
+	Bare          bool // of :where and "taxon|*": it counts nothing towards specificity
 }
 
 // Triple counts ids, then classes with attributes and pseudo-classes, then types.

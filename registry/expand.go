@@ -16,6 +16,7 @@ const (
 	maxSugarDepth  = 16
 	maxSelectors   = 4096    // that one nested rule may unfold to
 	maxRules       = 1 << 20 // in all
+	maxUnfolded    = 1 << 21 // compounds of nested selectors, in all
 )
 
 // expander follows imports. It is shared by Load, which reads vocabulary, and Bind,

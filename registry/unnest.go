@@ -29,6 +29,10 @@ func (b *binder) unnest(n *ast.Rule, parents []*ast.Selector) []*ast.Selector {
 				b.Errorf(diag.TooLarge, sel.At, "nesting unfolds to a selector of %d parts; %d is the most", len(full.Compounds), maxSelectors)
 				continue
 			}
+			if b.unfolded += len(full.Compounds); b.unfolded > maxUnfolded {
+				b.Errorf(diag.TooLarge, sel.At, "nesting unfolds to more than %d compound selectors in all", maxUnfolded)
+				return nil
+			}
 			out = append(out, full)
 		}
 	}

@@ -1,0 +1,369 @@
+package registry
+
+import (
+	"slices"
+	"strings"
+
+	"umwelt/ast"
+	"umwelt/diag"
+)
+
+// BindSelectors binds selectors that stand outside a view, such as the keys of a world
+// file. A selector with a context qualifier is an error there: facts have no context.
+func (r *Registry) BindSelectors(selectors []*ast.Selector) ([]*Selector, diag.List) {
+	b := &binder{reg: r}
+	var out []*Selector
+	for _, sel := range selectors {
+		for _, bound := range b.selector(sel, nil) {
+			if len(bound.Qualifiers) > 0 {
+				b.Errorf(diag.BadSelector, sel.At, "%s depends on the context, which cannot decide what exists", bound.Text)
+			}
+			out = append(out, bound)
+		}
+	}
+	return out, b.List
+}
+
+// selector binds one complex selector. It gives one bound selector, or one per taxon
+// where the target names no type and what stands left of it does: what is structure and
+// what is context then depends on the taxon of the entity.
+func (b *binder) selector(sel *ast.Selector, within *Taxon) []*Selector {
+	parts := b.compounds(sel, within)
+	last := len(parts) - 1
+	target := parts[last].Type
+	switch {
+	case target != nil:
+		return []*Selector{b.split(sel, parts, target.Taxon)}
+	case within != nil:
+		return []*Selector{b.split(sel, parts, within)}
+	case !slices.ContainsFunc(parts[:last], func(c *Compound) bool { return c.Type != nil }):
+		return []*Selector{b.split(sel, parts, nil)}
+	}
+	var out []*Selector
+	for _, t := range b.reg.taxa {
+		out = append(out, b.split(sel, parts, t))
+	}
+	return out
+}
+
+func (b *binder) compounds(sel *ast.Selector, within *Taxon) []*Compound {
+	parts := make([]*Compound, len(sel.Compounds))
+	for i, c := range sel.Compounds {
+		parts[i] = b.compound(c, within)
+	}
+	return parts
+}
+
+// split sorts the compounds left of the target into structure (of the target's own
+// taxon, or of no named type) and context qualifiers.
+func (b *binder) split(sel *ast.Selector, parts []*Compound, taxon *Taxon) *Selector {
+	last := len(parts) - 1
+	out := &Selector{Text: ast.FormatSelector(sel), At: sel.At, Taxon: taxon, Target: parts[last]}
+	for i := last - 1; i >= 0; i-- {
+		c, joint := parts[i], sel.Combinators[i+1]
+		if c.Type != nil && c.Type.Taxon != taxon {
+			out.Qualifiers = append(out.Qualifiers, c)
+			continue
+		}
+		out.Structure = append(out.Structure, Link{Compound: c, Child: joint == ast.Child})
+	}
+	slices.Reverse(out.Qualifiers)
+	for i, joint := range sel.Combinators {
+		if i > 0 && (joint == ast.NextSib || joint == ast.LaterSib) {
+			b.Warnf(diag.SiblingSelector, sel.At, "a world has no sibling order, so %s never matches", out.Text)
+			out.Never = true
+			break
+		}
+	}
+	if len(sel.Combinators) > 0 && sel.Combinators[0] != ast.None && !b.relative {
+		b.Errorf(diag.BadSelector, sel.At, "%s begins with a combinator", out.Text)
+		out.Never = true
+	}
+	for _, c := range parts {
+		out.Never = out.Never || slices.ContainsFunc(c.Tests, func(t Test) bool { return t.Kind == TestNever })
+	}
+	out.Specificity = b.reg.specificity(parts, taxon)
+	return out
+}
+
+// compound binds one compound. Where its type is unknown it gets a test that nothing
+// fits.
+func (b *binder) compound(c *ast.Compound, within *Taxon) *Compound {
+	out := &Compound{At: c.At, Text: ast.FormatSelector(&ast.Selector{Compounds: []*ast.Compound{c}, Combinators: []ast.Combinator{ast.None}})}
+	if c.Parent {
+		b.Errorf(diag.BadSelector, c.At, "& stands outside a nested rule")
+		out.Tests = append(out.Tests, Test{Kind: TestNever})
+	}
+	if c.Type != "" && c.Type != "*" {
+		name := c.Type
+		if c.Taxon != "" {
+			name = c.Taxon + "|" + c.Type
+		}
+		t, problem := b.reg.typeNamed(name, within)
+		if problem != nil {
+			problem.Span = c.TypeAt
+			b.List = append(b.List, *problem)
+			out.Tests = append(out.Tests, Test{Kind: TestNever})
+		}
+		out.Type = t
+	} else if c.Taxon != "" && c.Taxon != "*" {
+		b.taxonWildcard(c, out)
+	}
+	if out.Type != nil {
+		within = out.Type.Taxon
+	}
+	for i := 0; i < len(c.Simples); i++ {
+		s := c.Simples[i]
+		switch s.Kind {
+		case ast.ID:
+			i += b.id(c, i, out)
+		case ast.Class:
+			out.Tests = append(out.Tests, Test{Kind: TestClass, Value: s.Name})
+		case ast.Attribute:
+			out.Tests = append(out.Tests, b.attribute(s, out.Type))
+		case ast.Pseudo:
+			out.Tests = append(out.Tests, b.pseudo(s, out.Type, within))
+		}
+	}
+	return out
+}
+
+// taxonWildcard binds "taxon|*": an entity of any type of that taxon.
+func (b *binder) taxonWildcard(c *ast.Compound, out *Compound) {
+	taxon := b.reg.Taxon(c.Taxon)
+	if taxon == nil {
+		b.Warnf(diag.UnknownTaxon, c.TypeAt, "no taxon %s is registered", c.Taxon).Hint = diag.DidYouMean(c.Taxon, b.reg.taxonNames())
+		out.Tests = append(out.Tests, Test{Kind: TestNever})
+		return
+	}
+	any := Test{Kind: TestIs, Bare: true}
+	for _, t := range b.reg.types {
+		if t.Taxon == taxon {
+			any.Selectors = append(any.Selectors, &Selector{Text: t.Name, At: c.At, Taxon: taxon, Target: &Compound{Type: t, At: c.At, Text: t.Name}})
+		}
+	}
+	out.Tests = append(out.Tests, any)
+}
+
+// id binds the id at c.Simples[i] and returns how many simples after it belong to it:
+// for types with dotted ids "#a.b" is one id.
+func (b *binder) id(c *ast.Compound, i int, out *Compound) int {
+	s := c.Simples[i]
+	test := Test{Kind: TestID, Value: s.Name}
+	if s.Quoted {
+		out.Tests = append(out.Tests, test)
+		return 0
+	}
+	dotted, n := s.Name, 0
+	for _, next := range c.Simples[i+1:] {
+		if next.Kind != ast.Class {
+			break
+		}
+		dotted += "." + next.Name
+		n++
+	}
+	switch {
+	case n == 0:
+	case out.Type != nil && out.Type.Dotted:
+		test.Value = dotted
+		out.Tests = append(out.Tests, test)
+		return n
+	case out.Type == nil:
+		test.Dotted, test.Classes = dotted, n
+	}
+	out.Tests = append(out.Tests, test)
+	return 0
+}
+
+// attribute binds an attribute test. A value compared with a typed attribute is brought
+// to its canonical text, as the world's is.
+func (b *binder) attribute(s ast.Simple, t *EntityType) Test {
+	test := Test{Kind: TestAttr, Attr: s.Name, Op: s.Op, Value: s.Value, Fold: s.Flag == 'i'}
+	var a *Attribute
+	if t != nil {
+		a = t.Attribute(s.Name)
+		if a == nil && s.Name != "name" {
+			b.unknownAttribute(s, t)
+		}
+	}
+	if a != nil {
+		test.Attr = a.Name
+		if s.Op == "=" && a.Type.Shape == One && a.Type.Kind != Boolean {
+			if v, problem := b.reg.TypeText(a.Type, s.Value); problem == "" {
+				test.Value = v.Text
+			} else {
+				b.Warnf(diag.BadValue, s.At, "%s: %s, so the selector matches nothing", a.Name, problem)
+			}
+		}
+		if a.Type.Kind == Path && s.Op == "^=" {
+			test.Value = strings.TrimPrefix(s.Value, "./")
+		}
+	}
+	if test.Fold {
+		test.Value = strings.ToLower(test.Value)
+	}
+	return test
+}
+
+func (b *binder) unknownAttribute(s ast.Simple, t *EntityType) {
+	var names []string
+	for _, a := range t.Attributes {
+		names = append(names, a.Name)
+	}
+	// A world may give an entity attributes that no vocabulary knows, so only a name
+	// that looks like a slip is a warning.
+	if hint := diag.DidYouMean(s.Name, names); hint != "" {
+		b.Warnf(diag.UnknownAttribute, s.At, "%s registers no attribute %s", t.Name, s.Name).Hint = hint
+	} else {
+		b.Notef(diag.UnknownAttribute, s.At, "%s registers no attribute %s", t.Name, s.Name)
+	}
+}
+
+func (b *binder) pseudo(s ast.Simple, t *EntityType, within *Taxon) Test {
+	never := Test{Kind: TestNever}
+	switch s.Name {
+	case "not", "is", "where", "has":
+		return b.selectorTest(s, within)
+	case "glob":
+		v, problem := b.reg.typeOne(ValueType{Kind: Glob}, s.Arg)
+		switch {
+		case problem != "":
+			b.Errorf(diag.BadValue, s.At, ":glob: %s", problem)
+			return never
+		case t != nil && t.PathAttr == "":
+			b.Warnf(diag.BadSelector, s.At, "%s has no path for :glob to read, so the selector matches nothing", t.Name)
+			return never
+		}
+		return Test{Kind: TestGlob, Value: v.Text}
+	}
+	p := b.reg.pseudos[s.Name]
+	switch {
+	case p == nil:
+		b.Warnf(diag.UnknownPseudo, s.At, "no vocabulary registers :%s, so the selector matches nothing", s.Name).Hint =
+			diag.DidYouMean(s.Name, b.pseudoNames())
+		return never
+	case t != nil && len(p.Types) > 0 && !slices.Contains(p.Types, t.Name):
+		b.Warnf(diag.UnknownPseudo, s.At, ":%s is for %s, so the selector matches nothing", s.Name, joinWords(p.Types))
+		return never
+	}
+	if p.Check != nil {
+		if problem := p.Check(s.Arg); problem != "" {
+			b.Errorf(diag.BadValue, s.At, ":%s: %s", s.Name, problem)
+			return never
+		}
+	}
+	return Test{Kind: TestPseudo, Pseudo: p, Value: s.Arg}
+}
+
+func (b *binder) pseudoNames() []string {
+	out := make([]string, 0, len(b.reg.pseudos))
+	for name := range b.reg.pseudos {
+		out = append(out, name)
+	}
+	slices.Sort(out)
+	return append(slices.Clone(corePseudos), out...)
+}
+
+// selectorTest binds :not, :is, :where and :has. A selector inside that needs a context
+// is an error: what is in parentheses speaks of the entity alone.
+func (b *binder) selectorTest(s ast.Simple, within *Taxon) Test {
+	kind := map[string]TestKind{"not": TestNot, "is": TestIs, "where": TestIs, "has": TestHas}[s.Name]
+	out := Test{Kind: kind, Bare: s.Name == "where"}
+	if len(s.Selectors) == 0 {
+		b.Errorf(diag.BadSelector, s.At, ":%s needs a selector in parentheses", s.Name)
+		return Test{Kind: TestNever}
+	}
+	inner := binder{reg: b.reg, relative: kind == TestHas}
+	for _, sel := range s.Selectors {
+		for _, bound := range inner.selector(sel, within) {
+			if len(bound.Qualifiers) > 0 {
+				inner.Errorf(diag.BadSelector, sel.At, ":%s cannot hold %s, which is of another taxon", s.Name, bound.Qualifiers[0].Text)
+			}
+			out.Selectors = append(out.Selectors, bound)
+			out.RelativeChild = append(out.RelativeChild, kind == TestHas && sel.Combinators[0] == ast.Child)
+		}
+		if kind == TestHas && (sel.Combinators[0] == ast.NextSib || sel.Combinators[0] == ast.LaterSib) {
+			inner.Warnf(diag.SiblingSelector, sel.At, "a world has no sibling order, so this never matches")
+			return Test{Kind: TestNever}
+		}
+	}
+	b.List = append(b.List, inner.List...)
+	// Inside :not, an unknown name must not turn "nothing is excluded" into "everything
+	// fits": the whole test then fits nothing.
+	if kind == TestNot && slices.ContainsFunc(out.Selectors, func(sel *Selector) bool { return sel.Never }) {
+		return Test{Kind: TestNever}
+	}
+	return out
+}
+
+// Pins are the entities that the rules of b name by "#id", by [name="…"] or by their
+// type's key attribute, and the singletons they speak of, each once, in order of
+// appearance. Entities that discovery finds (those with a path) are not among them.
+func (b *Bound) Pins() []Entity {
+	var out []Entity
+	seen := map[string]bool{}
+	add := func(t *EntityType, id string, attrs map[string]string, at diag.Span) {
+		if key := t.Taxon.Name + "|" + t.Name + "\x00" + id; id != "" && !seen[key] {
+			seen[key] = true
+			out = append(out, Entity{Type: t.Name, ID: id, Attributes: attrs, At: at})
+		}
+	}
+	visit := func(c *Compound) {
+		if c.Type == nil || c.Type.PathAttr != "" || c.Type.Root {
+			return
+		}
+		id, attrs := "", map[string]string{}
+		for _, test := range c.Tests {
+			switch {
+			case test.Kind == TestID:
+				id = test.Value
+			case test.Kind == TestAttr && test.Op == "=" && !test.Fold:
+				attrs[test.Attr] = test.Value
+			}
+		}
+		key := c.Type.Key()
+		if id == "" {
+			id = attrs[key]
+		}
+		if id == "" && key != "name" {
+			id = attrs["name"]
+		}
+		if id == "" && len(c.Tests) == 0 && c.Type.Singleton {
+			id = c.Type.Name
+		}
+		if attrs[key] == "" && c.Type.Attribute(key) != nil && c.Type.Attribute(key).Required {
+			attrs[key] = id
+		}
+		add(c.Type, id, attrs, c.At)
+	}
+	for _, rule := range b.Rules {
+		for _, c := range rule.Selector.Qualifiers {
+			visit(c)
+		}
+		for _, link := range rule.Selector.Structure {
+			visit(link.Compound)
+		}
+		visit(rule.Selector.Target)
+	}
+	return out
+}
+
+// Mentions reports whether any selector of b tests the attribute.
+func (b *Bound) Mentions(attr string) bool {
+	for _, rule := range b.Rules {
+		if rule.Selector.mentions(attr) {
+			return true
+		}
+	}
+	return false
+}
+
+func (s *Selector) mentions(attr string) bool {
+	in := func(c *Compound) bool {
+		return slices.ContainsFunc(c.Tests, func(t Test) bool {
+			return t.Kind == TestAttr && t.Attr == attr || slices.ContainsFunc(t.Selectors, func(inner *Selector) bool { return inner.mentions(attr) })
+		})
+	}
+	return in(s.Target) || slices.ContainsFunc(s.Qualifiers, in) ||
+		slices.ContainsFunc(s.Structure, func(l Link) bool { return in(l.Compound) })
+}
