@@ -55,6 +55,7 @@ type Entry struct {
 	Kind   Kind
 	Target string
 	Pin    bool
+	Shown  bool   // a Hidden directory that may itself be seen: it can be listed, and holds only what is mounted in it
 	Why    string // the rule that decided, as "file:line", or "no rule"; for comments and reports
 }
 
