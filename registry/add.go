@@ -138,7 +138,7 @@ func (r *Registry) Check() diag.List {
 				l.Errorf(diag.BadVocabulary, t.At, "entity type %s has the unknown parent type %s", t.Name, parent)
 			}
 		}
-		for _, a := range []string{t.PathAttr, t.GroupAttr} {
+		for _, a := range append([]string{t.PathAttr, t.GroupAttr}, t.Keys...) {
 			if a != "" && t.Attribute(a) == nil {
 				l.Errorf(diag.BadVocabulary, t.At, "entity type %s has no attribute %s", t.Name, a)
 			}

@@ -55,11 +55,11 @@ func (l *loader) rule(kind string, at *ast.AtRule) {
 			Name: f.name, Aliases: f.list("aliases"), Axis: f.integer("axis", 1000), Description: f.text("description"), At: at.At,
 		}))
 	case "entity":
-		f.only("taxon", "parent", "ids", "path", "groups", "sole-active", "root", "named", "singleton", "description")
+		f.only("taxon", "parent", "ids", "path", "groups", "sole-active", "root", "named", "singleton", "keys", "description")
 		t := EntityType{
 			Name: f.name, Parents: f.list("parent"), Dotted: f.word("ids", "plain", "dotted") == "dotted",
 			PathAttr: f.text("path"), GroupAttr: f.text("groups"), SoleActive: f.boolean("sole-active"), Root: f.boolean("root"),
-			Named: f.boolean("named"), Singleton: f.boolean("singleton"), Description: f.text("description"), At: at.At,
+			Named: f.boolean("named"), Singleton: f.boolean("singleton"), Keys: f.list("keys"), Description: f.text("description"), At: at.At,
 		}
 		if name := f.text("taxon"); name != "" {
 			if t.Taxon = l.reg.Taxon(name); t.Taxon == nil {

@@ -50,6 +50,7 @@ type EntityType struct {
 	Root        bool     // the one type whose entity is the root of its taxon's parent chains
 	Named       bool     // an entity exists because a view names it: it grants the actor nothing
 	Singleton   bool     // a bare type selector names the one entity of the type
+	Keys        []string // attributes that together name an entity of the type, where no required one does
 	Description string
 	At          diag.Span
 

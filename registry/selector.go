@@ -296,58 +296,6 @@ func (b *binder) selectorTest(s ast.Simple, within *Taxon) Test {
 	return out
 }
 
-// Pins are the entities that the rules of b name by "#id", by [name="…"] or by their
-// type's key attribute, and the singletons they speak of, each once, in order of
-// appearance. Entities that discovery finds (those with a path) are not among them.
-func (b *Bound) Pins() []Entity {
-	var out []Entity
-	seen := map[string]bool{}
-	add := func(t *EntityType, id string, attrs map[string]string, at diag.Span) {
-		if key := t.Taxon.Name + "|" + t.Name + "\x00" + id; id != "" && !seen[key] {
-			seen[key] = true
-			out = append(out, Entity{Type: t.Name, ID: id, Attributes: attrs, At: at})
-		}
-	}
-	visit := func(c *Compound) {
-		if c.Type == nil || c.Type.PathAttr != "" || c.Type.Root {
-			return
-		}
-		id, attrs := "", map[string]string{}
-		for _, test := range c.Tests {
-			switch {
-			case test.Kind == TestID:
-				id = test.Value
-			case test.Kind == TestAttr && test.Op == "=" && !test.Fold:
-				attrs[test.Attr] = test.Value
-			}
-		}
-		key := c.Type.Key()
-		if id == "" {
-			id = attrs[key]
-		}
-		if id == "" && key != "name" {
-			id = attrs["name"]
-		}
-		if id == "" && len(c.Tests) == 0 && c.Type.Singleton {
-			id = c.Type.Name
-		}
-		if attrs[key] == "" && c.Type.Attribute(key) != nil && c.Type.Attribute(key).Required {
-			attrs[key] = id
-		}
-		add(c.Type, id, attrs, c.At)
-	}
-	for _, rule := range b.Rules {
-		for _, c := range rule.Selector.Qualifiers {
-			visit(c)
-		}
-		for _, link := range rule.Selector.Structure {
-			visit(link.Compound)
-		}
-		visit(rule.Selector.Target)
-	}
-	return out
-}
-
 // Mentions reports whether any selector of b tests the attribute.
 func (b *Bound) Mentions(attr string) bool {
 	for _, rule := range b.Rules {
