@@ -1,6 +1,9 @@
 package registry
 
-import "strings"
+import (
+	"cmp"
+	"strings"
+)
 
 // Pins are the entities that the rules of b name by "#id", by [name="…"] or by the
 // attributes that name their type, and the singletons they speak of: each once, in order
@@ -30,38 +33,39 @@ func (b *Bound) Pins() []Entity {
 	return out
 }
 
-// pin is the entity that a compound names; its ID is "" where it names none.
+// pin is the entity that a compound names; its ID is "" where it names none. Only
+// attributes that name an entity are taken: what else a selector tests is a condition,
+// not a fact.
 func (c *Compound) pin() Entity {
 	t := c.Type
 	e := Entity{Type: t.Name, Attributes: map[string]string{}, At: c.At}
+	tested := map[string]string{}
 	for _, test := range c.Tests {
 		switch {
 		case test.Kind == TestID:
 			e.ID = test.Value
 		case test.Kind == TestAttr && test.Op == "=" && !test.Fold:
-			e.Attributes[test.Attr] = test.Value
+			tested[test.Attr] = test.Value
+		}
+	}
+	var joined []string
+	for _, k := range t.Keys {
+		if v, ok := tested[k]; ok {
+			e.Attributes[k] = v
+			joined = append(joined, v)
 		}
 	}
 	key := t.Key()
-	for _, id := range []string{e.Attributes[key], e.Attributes["name"]} {
+	for _, id := range []string{tested[key], tested["name"], strings.Join(joined, " ")} {
 		if e.ID == "" {
 			e.ID = id
 		}
 	}
-	if e.ID == "" {
-		var parts []string
-		for _, k := range t.Keys {
-			if v, ok := e.Attributes[k]; ok {
-				parts = append(parts, v)
-			}
-		}
-		e.ID = strings.Join(parts, " ")
-	}
 	if e.ID == "" && len(c.Tests) == 0 && t.Singleton {
 		e.ID = t.Name
 	}
-	if a := t.Attribute(key); a != nil && a.Required && e.Attributes[key] == "" {
-		e.Attributes[key] = e.ID
+	if a := t.Attribute(key); a != nil && a.Required {
+		e.Attributes[key] = cmp.Or(tested[key], e.ID)
 	}
 	return e
 }

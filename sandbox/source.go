@@ -1,0 +1,174 @@
+package sandbox
+
+import (
+	"strings"
+
+	"umwelt/ast"
+	"umwelt/diag"
+	"umwelt/registry"
+)
+
+// nodeClasses are the class words that stand for a kind of definition inside a file.
+var nodeClasses = map[string]string{"fn": "function", "function": "function", "class": "class", "method": "method"}
+
+// rewriteSource writes @source("path") and @source(name="n", path="p") out: the rules
+// inside it speak of the files below the path, and of definitions in them.
+func rewriteSource(at *ast.AtRule, out *registry.SugarOutput) {
+	arg, problem := sourceArgument(at)
+	if problem != "" {
+		out.Diagnostics.Errorf(diag.Syntax, at.Prelude.At, "@source %s", problem).Hint = `write @source("src") { … } or @source(name="auth", path="src/auth") { … }`
+		return
+	}
+	if arg.name != "" {
+		out.Entities = append(out.Entities, registry.Entity{
+			Type: "source", ID: arg.name, Attributes: map[string]string{"name": arg.name, "root": arg.path}, At: at.At,
+		})
+	}
+	var loose []ast.Node
+	for _, n := range at.Block.Items {
+		switch n := n.(type) {
+		case *ast.Declaration:
+			loose = append(loose, n)
+		case *ast.Rule:
+			r := *n
+			r.Selectors = nil
+			for _, sel := range n.Selectors {
+				r.Selectors = append(r.Selectors, arg.place(sel)...)
+			}
+			out.Nodes = append(out.Nodes, &r)
+		default:
+			out.Nodes = append(out.Nodes, n)
+		}
+	}
+	if loose != nil {
+		r := rule(at.At, nil, loose...)
+		r.Selectors = arg.place(chain(at.NameAt, compound(at.NameAt, "*")))
+		out.Nodes = append(out.Nodes, r)
+	}
+}
+
+// argument is what @source was given.
+type argument struct {
+	name string // of a named source
+	path string // without "./" and a final "/"; "" for the whole project
+	dir  bool   // written with a final "/"
+}
+
+func sourceArgument(at *ast.AtRule) (a argument, problem string) {
+	if at.Block == nil {
+		return a, "needs a block"
+	}
+	if len(at.Prelude.Values) != 1 {
+		return a, "needs one path"
+	}
+	v := at.Prelude.Values[0]
+	if v.Kind == ast.Function && v.Text == "" {
+		path := -1
+		for i, arg := range v.Args {
+			switch {
+			case arg.Key == "name":
+				a.name = text(arg)
+			case (arg.Key == "path" || arg.Key == "") && path < 0:
+				path = i
+			default:
+				return a, "takes a path and a name"
+			}
+		}
+		if path < 0 {
+			return a, "needs a path"
+		}
+		v = v.Args[path]
+	}
+	a.path = strings.TrimPrefix(text(v), "./")
+	a.path, a.dir = strings.CutSuffix(a.path, "/")
+	if a.path == "." {
+		a.path, a.dir = "", true
+	}
+	switch {
+	case text(v) == "":
+		return a, "has an empty path"
+	case strings.HasPrefix(text(v), "/"):
+		return a, "takes a path below the project root, not an absolute one"
+	case a.name != "" && strings.ContainsAny(a.path, "*?[{"):
+		return a, "with a name takes a directory, not a glob"
+	}
+	for _, part := range strings.Split(a.path, "/") {
+		if part == ".." {
+			return a, "has a .. in its path"
+		}
+	}
+	return a, ""
+}
+
+// place puts a selector of the block below the source. "*" is every file; ".fn#name" is
+// a definition in one.
+func (a argument) place(sel *ast.Selector) []*ast.Selector {
+	first := *sel.Compounds[0]
+	if len(sel.Compounds) == 1 && (first.Type == "" || first.Type == "*") {
+		if node, ok := definition(first); ok {
+			var out []*ast.Selector
+			for _, f := range a.files(compound(first.At, "file")) {
+				f.Compounds = append(f.Compounds, node)
+				f.Combinators = append(f.Combinators, ast.Descendant)
+				out = append(out, f)
+			}
+			return out
+		}
+	}
+	if first.Type == "" || first.Type == "*" {
+		first.Type, first.TypeAt = "file", first.At
+	}
+	var out []*ast.Selector
+	for _, f := range a.files(&first) {
+		f.Compounds = append(f.Compounds, sel.Compounds[1:]...)
+		f.Combinators = append(f.Combinators, sel.Combinators[1:]...)
+		out = append(out, f)
+	}
+	return out
+}
+
+// files narrows a compound to the source's files: one selector for what lies below its
+// path, and one for a file that the path itself names.
+func (a argument) files(c *ast.Compound) []*ast.Selector {
+	narrowed := func(test ast.Simple) *ast.Selector {
+		n := *c
+		n.Simples = append([]ast.Simple{test}, c.Simples...)
+		return chain(c.At, &n)
+	}
+	switch {
+	case a.name != "":
+		return []*ast.Selector{chain(c.At, compound(c.At, "source", attr(c.At, "name", "=", a.name)), c)}
+	case a.path == "":
+		return []*ast.Selector{chain(c.At, c)}
+	case strings.ContainsAny(a.path, "*?[{"):
+		glob := a.path
+		if a.dir {
+			glob += "/**"
+		}
+		return []*ast.Selector{narrowed(ast.Simple{At: c.At, Kind: ast.Pseudo, Name: "glob", HasArg: true, Arg: glob})}
+	}
+	below := narrowed(attr(c.At, "path", "^=", a.path+"/"))
+	if a.dir {
+		return []*ast.Selector{below}
+	}
+	return []*ast.Selector{below, narrowed(attr(c.At, "path", "=", a.path))}
+}
+
+// definition is the node compound that ".fn#name" stands for.
+func definition(c ast.Compound) (*ast.Compound, bool) {
+	node := compound(c.At, "node")
+	found := false
+	for _, s := range c.Simples {
+		kind := nodeClasses[s.Name]
+		switch {
+		case s.Kind == ast.Class && kind != "" && !found:
+			found = true
+			node.Simples = append(node.Simples, attr(s.At, "kind", "=", kind))
+		case s.Kind == ast.ID:
+			node.Simples = append(node.Simples, attr(s.At, "name", "=", s.Name))
+		default:
+			node.Simples = append(node.Simples, s)
+		}
+	}
+	return node, found
+}
