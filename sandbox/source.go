@@ -89,7 +89,7 @@ func sourceArgument(at *ast.AtRule) (a argument, problem string) {
 		return a, "has an empty path"
 	case strings.HasPrefix(text(v), "/"):
 		return a, "takes a path below the project root, not an absolute one"
-	case a.name != "" && strings.ContainsAny(a.path, "*?[{"):
+	case a.name != "" && isGlob(a.path):
 		return a, "with a name takes a directory, not a glob"
 	}
 	for _, part := range strings.Split(a.path, "/") {
@@ -99,6 +99,10 @@ func sourceArgument(at *ast.AtRule) (a argument, problem string) {
 	}
 	return a, ""
 }
+
+// isGlob reports whether a path is a pattern. Brackets alone make none: "project[1]" is
+// more often a directory's name than a choice of one letter.
+func isGlob(path string) bool { return strings.ContainsAny(path, "*?{") }
 
 // place puts a selector of the block below the source. "*" is every file; ".fn#name" is
 // a definition in one.
@@ -140,7 +144,7 @@ func (a argument) files(c *ast.Compound) []*ast.Selector {
 		return []*ast.Selector{chain(c.At, compound(c.At, "source", attr(c.At, "name", "=", a.name)), c)}
 	case a.path == "":
 		return []*ast.Selector{chain(c.At, c)}
-	case strings.ContainsAny(a.path, "*?[{"):
+	case isGlob(a.path):
 		glob := a.path
 		if a.dir {
 			glob += "/**"

@@ -1,0 +1,237 @@
+// Package umwelt loads a policy and answers questions about it.
+//
+// A policy is one or more views (what applies), a world (what exists) and a vocabulary
+// (what the words mean). Load reads all three and resolves them; the result answers for
+// any entity and property, explains itself and compiles to what enforcement tools read.
+package umwelt
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"umwelt/ast"
+	"umwelt/cascade"
+	"umwelt/diag"
+	"umwelt/parser"
+	"umwelt/registry"
+	"umwelt/sandbox"
+	"umwelt/simulation"
+	"umwelt/world"
+	"umwelt/world/discover"
+)
+
+// Options say what to load a policy from. The zero value loads views over the implicit
+// world of the working directory.
+type Options struct {
+	Vocabularies []string // paths of vocabulary files, beside the ones that ship with the tool
+	World        string   // path of the world file; "" to look for one, see FindWorld
+	Root         string   // the project root; "" is the working directory
+	Env          string   // id of the root entity for this run; "" leaves it to the world file
+	Context      []cascade.Ref
+	AllowOutside bool // world files may include from outside their directory
+	Stat         bool // discovery also records sizes, times and permission bits
+	// Stdin is read where a path is "-".
+	Stdin io.Reader
+}
+
+// Policy is a loaded policy. It is not changed after it was made, and may be read by many
+// goroutines at once.
+type Policy struct {
+	Registry   *registry.Registry
+	Views      []*ast.View
+	Bound      *registry.Bound
+	World      *world.World
+	Resolution *cascade.Resolution
+	// Diagnostics are everything that was found on the way. Where one is an error, the
+	// fields above hold only what came before it.
+	Diagnostics diag.List
+}
+
+// maxFile bounds the files that are read as views, vocabularies and worlds.
+const maxFile = 16 << 20
+
+// Load reads, binds and resolves. It returns a policy in every case; its Err says whether
+// it may be used.
+func Load(o Options, views ...string) *Policy {
+	p := &Policy{}
+	p.load(o, views)
+	return p
+}
+
+// Err is nil where the policy may be used, else it lists the errors among Diagnostics.
+func (p *Policy) Err() error { return p.Diagnostics.Err() }
+
+func (p *Policy) load(o Options, paths []string) {
+	if o.Root == "" {
+		o.Root = "."
+	}
+	root, err := filepath.Abs(o.Root)
+	if err != nil {
+		p.Diagnostics.Errorf(diag.BadPath, diag.Span{}, "the root %s has no absolute path: %v", diag.Quote(o.Root), err)
+		return
+	}
+	o.Root = root
+	p.parse(o, paths)
+	if p.Diagnostics.HasErrors() {
+		return
+	}
+	w, list := p.loadWorld(o, paths)
+	p.World = w
+	p.Diagnostics = append(p.Diagnostics, list...)
+	if p.Diagnostics.HasErrors() || w == nil {
+		return
+	}
+	r, list := cascade.New(w, p.Bound).Resolve(o.Context)
+	p.Diagnostics = append(p.Diagnostics, list...)
+	if !p.Diagnostics.HasErrors() {
+		p.Resolution = r
+	}
+}
+
+// Parse reads and binds views and their vocabulary, without a world.
+func Parse(o Options, views ...string) *Policy {
+	p := &Policy{}
+	p.parse(o, views)
+	return p
+}
+
+func (p *Policy) parse(o Options, paths []string) {
+	in := Importer()
+	for _, path := range paths {
+		src, err := ReadSource(path, o.Stdin)
+		if err != nil {
+			p.Diagnostics.Errorf(diag.Unreadable, diag.Span{}, "%v", err)
+			continue
+		}
+		v, list := parser.Parse(src)
+		p.Views = append(p.Views, v)
+		p.Diagnostics = append(p.Diagnostics, list...)
+	}
+	reg, list := Vocabulary(o.Vocabularies, p.Views...)
+	p.Registry = reg
+	p.Diagnostics = append(p.Diagnostics, list...)
+	if list.HasErrors() {
+		return
+	}
+	p.Bound = reg.Bind(registry.Options{Import: in}, p.Views...)
+	p.Diagnostics = append(p.Diagnostics, p.Bound.Diagnostics...)
+}
+
+// Vocabulary is the registry of the vocabularies that ship with the tool, of the files at
+// the given paths and of what the views themselves define.
+func Vocabulary(paths []string, views ...*ast.View) (*registry.Registry, diag.List) {
+	var list diag.List
+	var all []*ast.View
+	for _, src := range []*diag.Source{sandbox.Vocabulary(), simulation.Vocabulary()} {
+		v, l := parser.Parse(src)
+		all, list = append(all, v), append(list, l...)
+	}
+	for _, path := range paths {
+		src, err := ReadSource(path, nil)
+		if err != nil {
+			list.Errorf(diag.Unreadable, diag.Span{}, "%v", err)
+			continue
+		}
+		v, l := parser.Parse(src)
+		all, list = append(all, v), append(list, l...)
+	}
+	reg := registry.New()
+	list = append(list, reg.Load(registry.Options{Import: Importer()}, append(all, views...)...)...)
+	if err := sandbox.Register(reg); err != nil {
+		list.Errorf(diag.BadVocabulary, diag.Span{}, "%v", err)
+	}
+	return reg, list
+}
+
+// Importer reads the files that views import, relative to the importing file.
+func Importer() registry.Importer {
+	return func(from *diag.Source, path string) (*ast.View, diag.List, error) {
+		if !filepath.IsAbs(path) {
+			path = filepath.Join(filepath.Dir(from.Name), path)
+		}
+		src, err := ReadSource(path, nil)
+		if err != nil {
+			return nil, nil, errors.Unwrap(err)
+		}
+		v, list := parser.Parse(src)
+		return v, list, nil
+	}
+}
+
+// ReadSource reads a file of at most 16 MiB; "-" is stdin. Only regular files and pipes
+// are read, so that a device cannot hold the tool up.
+func ReadSource(path string, stdin io.Reader) (*diag.Source, error) {
+	if path == "-" && stdin != nil {
+		return readAll("<stdin>", stdin)
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, &fs.PathError{Op: "read", Path: diag.Escape(path), Err: errors.Unwrap(err)}
+	}
+	defer f.Close()
+	if info, err := f.Stat(); err == nil && info.IsDir() {
+		return nil, &fs.PathError{Op: "read", Path: diag.Escape(path), Err: errors.New("it is a directory")}
+	}
+	return readAll(path, f)
+}
+
+func readAll(name string, r io.Reader) (*diag.Source, error) {
+	text, err := io.ReadAll(io.LimitReader(r, maxFile+1))
+	if err != nil {
+		return nil, &fs.PathError{Op: "read", Path: diag.Escape(name), Err: err}
+	}
+	return &diag.Source{Name: filepath.ToSlash(name), Text: text}, nil
+}
+
+// loadWorld loads the world file, or makes the implicit world where there is none.
+func (p *Policy) loadWorld(o Options, views []string) (*world.World, diag.List) {
+	options := WorldOptions(o, p.Registry)
+	options.Named = p.Bound.Pins()
+	options.Declared = p.Bound.Entities
+	for _, attr := range []string{"size", "mtime", "mode", "links"} {
+		options.Stat = options.Stat || p.Bound.Mentions(attr)
+	}
+	path := o.World
+	if path == "" {
+		path = FindWorld(o.Root, views)
+	}
+	if path == "" {
+		return world.Implicit(options)
+	}
+	src, err := ReadSource(path, o.Stdin)
+	if err != nil {
+		return nil, diag.List{{Severity: diag.Error, Code: diag.Unreadable, Message: fmt.Sprintf("the world file cannot be read: %v", err)}}
+	}
+	return world.LoadText(src, filepath.Dir(path), options)
+}
+
+// WorldOptions are the world package's options for a loaded vocabulary.
+func WorldOptions(o Options, reg *registry.Registry) world.Options {
+	return world.Options{
+		Registry: reg, Root: o.Root, Name: o.Env, AllowOutside: o.AllowOutside, Stat: o.Stat,
+		Matchers: discover.FirstParty(), Collections: sandbox.Collection,
+	}
+}
+
+// FindWorld is the world file that stands for none being named: the first view's sibling
+// of the same stem, else umwelt.world.yml in the root, else "".
+func FindWorld(root string, views []string) string {
+	var candidates []string
+	if len(views) > 0 && views[0] != "-" {
+		candidates = append(candidates, strings.TrimSuffix(views[0], filepath.Ext(views[0]))+".world.yml")
+	}
+	candidates = append(candidates, filepath.Join(root, "umwelt.world.yml"))
+	for _, path := range candidates {
+		// Anything but "it does not exist" is left for reading the file to report: an
+		// unreadable world file must not turn into the implicit world.
+		if _, err := os.Lstat(path); err == nil || !errors.Is(err, fs.ErrNotExist) {
+			return path
+		}
+	}
+	return ""
+}
