@@ -63,6 +63,7 @@ type World struct {
 
 	index  map[key]int32
 	groups []group
+	root   int32 // index of the root entity, or NoParent
 }
 
 type key struct {

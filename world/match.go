@@ -1,0 +1,314 @@
+package world
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"umwelt/registry"
+)
+
+// Matches reports whether a selector's target fits entity i and its structure fits the
+// ancestors of i. Context qualifiers are not looked at: they are no matter of the entity.
+// To test one world many times, use a Matcher, which works out :has once per selector.
+func (w *World) Matches(sel *registry.Selector, i int) bool {
+	return NewMatcher(w).Matches(sel, i)
+}
+
+// Select is every entity that Matches, in order.
+func (w *World) Select(sel *registry.Selector) []int {
+	m := NewMatcher(w)
+	var out []int
+	for i := range w.Entities {
+		if m.Matches(sel, i) {
+			out = append(out, i)
+		}
+	}
+	return out
+}
+
+// MatchCompound reports whether every test of a compound fits an entity, which need not
+// be in the world.
+func (w *World) MatchCompound(c *registry.Compound, e *Entity) bool {
+	return NewMatcher(w).Compound(c, e, w.indexOf(e))
+}
+
+// indexOf is the index of e where it is one of the world's own, else -1.
+func (w *World) indexOf(e *Entity) int {
+	if i := w.Find(e.Type, e.ID); i >= 0 && &w.Entities[i] == e {
+		return i
+	}
+	return -1
+}
+
+// Matcher tests selectors against one world, which must not change meanwhile. It keeps
+// what it worked out about :has and globs, so a Matcher is for one goroutine; see Fork.
+type Matcher struct {
+	w      *World
+	has    map[*registry.Selector]Bits
+	globs  map[string]Glob
+	shared bool // the maps belong to another Matcher too and must not be written
+}
+
+// NewMatcher makes a Matcher.
+func NewMatcher(w *World) *Matcher {
+	return &Matcher{w: w, has: map[*registry.Selector]Bits{}, globs: map[string]Glob{}}
+}
+
+// Fork is a Matcher for another goroutine that starts with what m knows. m must not be
+// used until all forks are done.
+func (m *Matcher) Fork() *Matcher {
+	return &Matcher{w: m.w, has: m.has, globs: m.globs, shared: true}
+}
+
+// Matches is World.Matches.
+func (m *Matcher) Matches(sel *registry.Selector, i int) bool {
+	return m.MatchesEntity(sel, &m.w.Entities[i], i)
+}
+
+// MatchesEntity is Matches for an entity that need not be in the world; i is then -1.
+func (m *Matcher) MatchesEntity(sel *registry.Selector, e *Entity, i int) bool {
+	if sel.Never || sel.Taxon != nil && e.Type.Taxon != sel.Taxon {
+		return false
+	}
+	return m.Compound(sel.Target, e, i) && m.structure(sel.Structure, e, nil)
+}
+
+// structure reports whether links fit along the ancestors of e. Where leftmost is not
+// nil, it gets every entity that the last link can stand on.
+//
+// The set of entities that the links so far can end on is carried from link to link, so
+// that the work grows with links times ancestors and never with their combinations.
+func (m *Matcher) structure(links []registry.Link, e *Entity, leftmost *[]int32) bool {
+	if len(links) == 0 {
+		return true
+	}
+	var bufA, bufB, bufC [24]int32
+	here, next, walked := bufA[:0], bufB[:0], bufC[:0]
+	for k, link := range links {
+		next, walked = next[:0], walked[:0]
+		if k == 0 {
+			next, walked = m.above(link, e, next, walked)
+		}
+		for _, at := range here {
+			// What an earlier walk went over has its own ancestors in that walk.
+			if !link.Child && slices.Contains(walked, at) && m.w.Entities[at].Type.GroupAttr == "" {
+				next = m.groupsAbove(link, &m.w.Entities[at], next)
+				continue
+			}
+			next, walked = m.above(link, &m.w.Entities[at], next, walked)
+		}
+		if len(next) == 0 {
+			return false
+		}
+		if leftmost == nil && k == len(links)-1 {
+			return true
+		}
+		here, next = next, here
+	}
+	*leftmost = append(*leftmost, here...)
+	return true
+}
+
+// above adds to next the ancestors of e (or its parent, for a child link) that the link's
+// compound fits.
+func (m *Matcher) above(link registry.Link, e *Entity, next, walked []int32) (nextOut, walkedOut []int32) {
+	for at := e.Parent; at != NoParent; at = m.w.Entities[at].Parent {
+		if !link.Child {
+			walked = append(walked, at)
+		}
+		if !slices.Contains(next, at) && m.Compound(link.Compound, &m.w.Entities[at], int(at)) {
+			next = append(next, at)
+		}
+		if link.Child {
+			return next, walked
+		}
+	}
+	if !link.Child {
+		next = m.groupsAbove(link, e, next)
+	}
+	return next, walked
+}
+
+func (m *Matcher) groupsAbove(link registry.Link, e *Entity, next []int32) []int32 {
+	it := m.w.groupsOf(e)
+	for g := it.nextGroup(); g != NoParent; g = it.nextGroup() {
+		if !slices.Contains(next, g) && m.Compound(link.Compound, &m.w.Entities[g], int(g)) {
+			next = append(next, g)
+		}
+	}
+	return next
+}
+
+// Compound reports whether every test of c fits e; i is the entity's index, or -1 where
+// it is not in the world.
+func (m *Matcher) Compound(c *registry.Compound, e *Entity, i int) bool {
+	if c.Type != nil && c.Type != e.Type {
+		return false
+	}
+	for k := 0; k < len(c.Tests); k++ {
+		t := &c.Tests[k]
+		if t.Kind == registry.TestID && t.Classes > 0 && e.Type.Dotted {
+			if !fitsID(t.Dotted, e) {
+				return false
+			}
+			k += t.Classes
+			continue
+		}
+		if !m.test(t, e, i) {
+			return false
+		}
+	}
+	return true
+}
+
+func (m *Matcher) test(t *registry.Test, e *Entity, i int) bool {
+	switch t.Kind {
+	case registry.TestID:
+		return fitsID(t.Value, e)
+	case registry.TestClass:
+		return e.HasClass(t.Value)
+	case registry.TestAttr:
+		return fitsAttr(t, e)
+	case registry.TestIs:
+		return m.any(t.Selectors, e, i)
+	case registry.TestNot:
+		for _, sel := range t.Selectors {
+			// What cannot be decided about the entity excludes it either way.
+			if sel.Never || len(sel.Qualifiers) > 0 {
+				return false
+			}
+		}
+		return !m.any(t.Selectors, e, i)
+	case registry.TestHas:
+		if i < 0 {
+			return false
+		}
+		for k, sel := range t.Selectors {
+			if m.hasBits(sel, k < len(t.RelativeChild) && t.RelativeChild[k]).Has(i) {
+				return true
+			}
+		}
+		return false
+	case registry.TestGlob:
+		path := e.Path()
+		return path != "" && m.glob(t.Value).Match(strings.TrimPrefix(path, "./"))
+	case registry.TestPseudo:
+		if len(t.Pseudo.Types) > 0 && !slices.Contains(t.Pseudo.Types, e.Type.Name) {
+			return false
+		}
+		return t.Pseudo.Test(func(name string) (string, bool) { return attrOf(e, name) }, t.Value)
+	}
+	return false
+}
+
+func (m *Matcher) any(selectors []*registry.Selector, e *Entity, i int) bool {
+	for _, sel := range selectors {
+		if len(sel.Qualifiers) == 0 && m.MatchesEntity(sel, e, i) {
+			return true
+		}
+	}
+	return false
+}
+
+// own makes the maps writable.
+func (m *Matcher) own() {
+	if m.shared {
+		m.has, m.globs, m.shared = maps.Clone(m.has), maps.Clone(m.globs), false
+	}
+}
+
+func (m *Matcher) glob(pattern string) Glob {
+	g, ok := m.globs[pattern]
+	if !ok {
+		g = CompileGlob(pattern)
+		m.own()
+		m.globs[pattern] = g
+	}
+	return g
+}
+
+// fitsID reports whether e is called id: that is its id or its name.
+func fitsID(id string, e *Entity) bool {
+	if e.ID == id {
+		return true
+	}
+	if e.Type.PathAttr != "" {
+		id = strings.TrimPrefix(id, "./")
+		if e.ID == id {
+			return true
+		}
+	}
+	name, ok := attrOf(e, "name")
+	return ok && name == id
+}
+
+// attrOf is an attribute's text. An entity that does not carry its name is named by its
+// id, or the last segment of it where the type has a path.
+func attrOf(e *Entity, attr string) (string, bool) {
+	if text, ok := e.Attr(attr); ok {
+		return text, true
+	}
+	if attr != "name" {
+		return "", false
+	}
+	if e.Type.PathAttr == "" {
+		return e.ID, true
+	}
+	id := strings.TrimRight(e.ID, "/")
+	return id[strings.LastIndexByte(id, '/')+1:], true
+}
+
+func fitsAttr(t *registry.Test, e *Entity) bool {
+	text, ok := attrOf(e, t.Attr)
+	if !ok {
+		return false
+	}
+	value := t.Value
+	if t.Attr == e.Type.PathAttr {
+		text = strings.TrimPrefix(text, "./")
+		if t.Op == "=" || t.Op == "^=" || t.Op == "|=" {
+			value = strings.TrimPrefix(value, "./")
+		}
+	}
+	if t.Op == "~=" {
+		return fitsMember(value, text, t.Fold, e.Attribute(t.Attr))
+	}
+	if t.Fold {
+		text = strings.ToLower(text)
+	}
+	switch t.Op {
+	case "":
+		return true
+	case "=":
+		return text == value
+	case "^=":
+		return value != "" && strings.HasPrefix(text, value)
+	case "$=":
+		return value != "" && strings.HasSuffix(text, value)
+	case "*=":
+		return value != "" && strings.Contains(text, value)
+	case "|=":
+		return strings.HasPrefix(text, value) && (len(text) == len(value) || text[len(value)] == '-')
+	}
+	return false
+}
+
+// fitsMember reports whether value is a member of a list, or a blank-separated word of a
+// text.
+func fitsMember(value, text string, fold bool, a *Attribute) bool {
+	if value == "" {
+		return false
+	}
+	if a != nil && a.List != nil {
+		return slices.ContainsFunc(a.List, func(member string) bool {
+			return member == value || fold && strings.ToLower(member) == value
+		})
+	}
+	for word := range strings.FieldsSeq(text) {
+		if word == value || fold && strings.ToLower(word) == value {
+			return true
+		}
+	}
+	return false
+}
