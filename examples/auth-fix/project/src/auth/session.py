@@ -1,0 +1,3 @@
+class Session:
+    def __init__(self, name):
+        self.name = name

@@ -1,0 +1,5 @@
+import hashlib
+
+
+def digest(text):
+    return hashlib.sha256(text.encode()).hexdigest()
