@@ -1,0 +1,219 @@
+package kubernetes
+
+import (
+	"fmt"
+	"net/netip"
+	"slices"
+	"strings"
+
+	"umwelt/compilers"
+	"umwelt/compilers/confine"
+	"umwelt/diag"
+)
+
+// egress are the egress rules of the NetworkPolicy; none closes the network. A
+// NetworkPolicy tells addresses and ports apart, and no host names: what it cannot say
+// stays closed.
+func egress(n confine.Network) (list, []compilers.Note) {
+	var notes []compilers.Note
+	note := func(by confine.Source, level compilers.Level, format string, args ...any) {
+		notes = append(notes, compilers.Note{Rule: by.Rule, Declaration: by.Declaration, Level: level, Why: fmt.Sprintf(format, args...)})
+	}
+	denied, names := denials(n.Deny)
+	if slices.Contains(names, "*") {
+		return nil, nil
+	}
+	if n.Open {
+		if len(names) > 0 {
+			note(n.By, compilers.Partial, "the network is closed: a NetworkPolicy cannot leave out the denied hosts %s", quoteAll(names))
+			return nil, notes
+		}
+		if len(denied) == 0 {
+			return list{object{}}, nil
+		}
+		var peers list
+		for _, all := range []string{"0.0.0.0/0", "::/0"} {
+			if p, ok := block(netip.MustParsePrefix(all), denied); ok {
+				peers = append(peers, p)
+			}
+		}
+		if len(peers) == 0 {
+			return nil, nil
+		}
+		return list{object{{"to", peers}}}, nil
+	}
+	var rules list
+	seen := map[confine.Endpoint]bool{}
+	for _, e := range n.Allow {
+		same := confine.Endpoint{Host: e.Host, CIDR: e.CIDR, Protocol: e.Protocol, Port: e.Port}
+		if seen[same] {
+			continue
+		}
+		seen[same] = true
+		what := describe(e)
+		if len(names) > 0 {
+			note(e.By, compilers.Dropped, "%s is not opened: a NetworkPolicy cannot leave out the denied hosts %s", what, quoteAll(names))
+			continue
+		}
+		rule, why := allow(e, denied)
+		if why != "" {
+			note(e.By, compilers.Dropped, "%s is not opened: %s", what, why)
+		}
+		if rule != nil {
+			rules = append(rules, rule)
+		}
+	}
+	return rules, notes
+}
+
+// allow is the rule for one endpoint, or why there is none.
+func allow(e confine.Endpoint, denied []netip.Prefix) (rule object, why string) {
+	target := e.CIDR
+	if e.Host != "" && e.Host != "*" {
+		a, err := netip.ParseAddr(e.Host)
+		if err != nil {
+			return nil, "a NetworkPolicy knows addresses and no host names"
+		}
+		if target != "" {
+			return nil, "it names both a host and an address range"
+		}
+		target = a.String()
+	}
+	var peers list
+	for _, cidr := range targets(target, len(denied) > 0) {
+		p, err := prefix(cidr)
+		if err != nil {
+			return nil, "not an address range"
+		}
+		if b, ok := block(p, denied); ok {
+			peers = append(peers, b)
+		}
+	}
+	if target != "" && len(peers) == 0 {
+		return nil, "all of it is denied"
+	}
+	if len(peers) > 0 {
+		rule = append(rule, field{"to", peers})
+	}
+	ports, why := ports(e)
+	if why != "" {
+		return nil, why
+	}
+	if len(ports) > 0 {
+		rule = append(rule, field{"ports", ports})
+	}
+	if rule == nil {
+		rule = object{}
+	}
+	return rule, ""
+}
+
+// targets are the address ranges of an endpoint: everything has to be spelt out only
+// where something is left out of it.
+func targets(cidr string, denied bool) []string {
+	switch {
+	case cidr != "":
+		return []string{cidr}
+	case denied:
+		return []string{"0.0.0.0/0", "::/0"}
+	}
+	return nil
+}
+
+// ports are the ports of an endpoint, none for any. A port without a protocol means each
+// of the protocols, where Kubernetes would read TCP.
+func ports(e confine.Endpoint) (list, string) {
+	protocol := strings.ToUpper(e.Protocol)
+	if !slices.Contains([]string{"", "TCP", "UDP", "SCTP"}, protocol) {
+		return nil, "a NetworkPolicy knows the protocols TCP, UDP and SCTP only"
+	}
+	if e.Port < 0 || e.Port > 65535 {
+		return nil, "not a port"
+	}
+	if protocol == "" && e.Port == 0 {
+		return nil, ""
+	}
+	var out list
+	for _, p := range []string{"TCP", "UDP", "SCTP"} {
+		if protocol != "" && p != protocol {
+			continue
+		}
+		item := object{{"protocol", p}}
+		if e.Port != 0 {
+			item = append(item, field{"port", int64(e.Port)})
+		}
+		out = append(out, item)
+	}
+	return out, ""
+}
+
+// block is the peer for a range less what is denied in it; ok is false where nothing is
+// left.
+func block(p netip.Prefix, denied []netip.Prefix) (peer object, ok bool) {
+	var except list
+	for _, d := range denied {
+		switch {
+		case !d.Overlaps(p):
+		case d.Bits() <= p.Bits():
+			return nil, false
+		default:
+			except = append(except, d.String())
+		}
+	}
+	ip := object{{"cidr", p.String()}}
+	if len(except) > 0 {
+		ip = append(ip, field{"except", except})
+	}
+	return object{{"ipBlock", ip}}, true
+}
+
+// denials splits deny patterns into address ranges, sorted and without repeats, and
+// patterns of host names.
+func denials(patterns []string) (ranges []netip.Prefix, names []string) {
+	for _, p := range patterns {
+		if r, err := prefix(p); err == nil {
+			ranges = append(ranges, r)
+		} else {
+			names = append(names, p)
+		}
+	}
+	slices.SortFunc(ranges, netip.Prefix.Compare)
+	slices.Sort(names)
+	return slices.Compact(ranges), slices.Compact(names)
+}
+
+// prefix reads an address range or a single address. An IPv4 address in IPv6 clothing is
+// refused: rules for one family do not hold for the other.
+func prefix(s string) (netip.Prefix, error) {
+	p, err := netip.ParsePrefix(s)
+	if err != nil {
+		a, addrErr := netip.ParseAddr(s)
+		if addrErr != nil {
+			return netip.Prefix{}, err
+		}
+		p = netip.PrefixFrom(a, a.BitLen())
+	}
+	if p.Addr().Zone() != "" || p.Addr().Is4In6() {
+		return netip.Prefix{}, fmt.Errorf("%s: no plain address range", s)
+	}
+	return p.Masked(), nil
+}
+
+func describe(e confine.Endpoint) string {
+	text := diag.Quote(first(e.Host, e.CIDR, "*"))
+	if e.Port != 0 {
+		text += fmt.Sprintf(" port %d", e.Port)
+	}
+	if e.Protocol != "" {
+		text += " " + diag.Quote(e.Protocol)
+	}
+	return text
+}
+
+func quoteAll(names []string) string {
+	quoted := make([]string, len(names))
+	for i, n := range names {
+		quoted[i] = diag.Quote(n)
+	}
+	return strings.Join(quoted, ", ")
+}
