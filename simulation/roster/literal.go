@@ -33,6 +33,9 @@ type Literal struct {
 	List  []Literal
 }
 
+// String is the literal as the writer writes it.
+func (l Literal) String() string { return string(appendLiteral(nil, l)) }
+
 // Number is the literal as a number; ok is false for what is not a finite number. A
 // boolean is no number.
 func (l Literal) Number() (n float64, ok bool) {
