@@ -1,0 +1,246 @@
+package world
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"umwelt/diag"
+	"umwelt/registry"
+)
+
+// assembly turns what was composed into the entities of a world, in the order root,
+// declared, projected, discovered, referenced.
+type assembly struct {
+	*composer
+	name     string
+	entities []Entity
+	drafts   []*draft // entities[i] came from drafts[i]; the discovered ones have none
+	rootWas  string   // the root entity's id before this run renamed it
+}
+
+func (a *assembly) draftOf(i int) *draft {
+	if i < len(a.drafts) {
+		return a.drafts[i]
+	}
+	return nil
+}
+
+func (a *assembly) append(d *draft) {
+	a.drafts = append(a.drafts, d)
+	a.entities = append(a.entities, d.Entity)
+}
+
+// addRoot puts the root entity first, where the vocabulary has one.
+func (a *assembly) addRoot(named bool) {
+	a.name = a.composer.name
+	if a.rootType == nil {
+		if a.o.Name != "" {
+			a.name = a.o.Name
+		}
+		return
+	}
+	d := a.root
+	switch {
+	case d == nil:
+		d = &draft{}
+		d.Type, d.Parent = a.rootType, NoParent
+		a.rootWas = a.name
+	case named && a.name != d.ID:
+		a.Errorf(diag.BadEntity, d.Provenance.At, "the %s is named %s and its entity %s", d.Type.Name, diag.Quote(a.name), diag.Quote(d.ID))
+		return
+	default:
+		a.name, a.rootWas = d.ID, d.ID
+	}
+	if a.o.Name != "" && a.o.Name != a.name {
+		a.name = a.o.Name
+		d.Attributes = slices.DeleteFunc(d.Attributes, func(x Attribute) bool {
+			return x.Text == d.ID && (x.Name == "name" || x.Name == d.Type.Key())
+		})
+	}
+	d.ID = a.name
+	if a.complete(d, d.Provenance.At, false) {
+		a.append(d)
+	}
+}
+
+// addDeclared adds what files declare, then the projections that none of it wins over.
+func (a *assembly) addDeclared() {
+	for _, d := range a.composer.drafts {
+		a.append(d)
+	}
+	for _, d := range a.projections {
+		if a.known[key{d.Type, d.ID}] == nil {
+			a.append(d)
+		}
+	}
+}
+
+// skipped are the paths of projections: they exist and are not enumerated.
+func (a *assembly) skipped() []string {
+	var out []string
+	for i := range a.entities {
+		e := &a.entities[i]
+		if e.Provenance.Origin == Projected && underRoot(e.Type, a.o.Registry) {
+			out = append(out, e.Path())
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+type pathKey struct {
+	typ  *registry.EntityType
+	path string
+}
+
+// discover runs the recipes. What is declared already wins over what is found, attribute by
+// attribute; facts that only the discovery knows are kept, since losing one (that a link
+// leaves the root, say) would widen the world.
+func (a *assembly) discover() {
+	if a.HasErrors() || len(a.recipes) == 0 {
+		return
+	}
+	byID, byPath := map[key]int32{}, map[pathKey]int32{}
+	note := func(i int) {
+		e := &a.entities[i]
+		byID[key{e.Type, e.ID}] = int32(i)
+		if p := e.Path(); p != "" && p != e.ID {
+			byPath[pathKey{e.Type, p}] = int32(i)
+		}
+	}
+	for i := range a.entities {
+		note(i)
+	}
+	skip := a.skipped()
+	for n, r := range a.recipes {
+		i := slices.IndexFunc(a.o.Matchers, func(m Matcher) bool { return m.Name == r.Matcher })
+		result := a.o.Matchers[i].Run(Request{
+			Registry: a.o.Registry, Root: a.o.Root, AllowOutside: a.o.AllowOutside, Stat: a.o.Stat, Recipe: r, Skip: skip,
+		})
+		a.List = append(append(a.List, r.Diagnostics...), result.Diagnostics...)
+		start := len(a.entities)
+		a.merge(result.Entities, r, byID, byPath)
+		if n+1 < len(a.recipes) {
+			for i := start; i < len(a.entities); i++ {
+				note(i)
+			}
+		}
+	}
+}
+
+func (a *assembly) merge(found []Entity, r *Recipe, byID map[key]int32, byPath map[pathKey]int32) {
+	a.entities = slices.Grow(a.entities, len(found))
+	place := make([]int32, len(found))
+	for i := range found {
+		e := found[i]
+		old, ok := byID[key{e.Type, e.ID}]
+		if !ok && len(byPath) > 0 && e.Type.PathAttr != "" {
+			old, ok = byPath[pathKey{e.Type, e.Path()}]
+		}
+		if ok {
+			a.entities[old].absorb(&e)
+			place[i] = old
+			continue
+		}
+		e.Provenance = Provenance{Origin: Discovered, At: r.At, By: r.Matcher}
+		if e.Parent != NoParent {
+			e.Parent = place[e.Parent]
+		}
+		place[i] = int32(len(a.entities))
+		a.entities = append(a.entities, e)
+	}
+}
+
+// addSingletons brings into being the one entity that a fixed constraint or override speaks
+// of by its bare type.
+func (a *assembly) addSingletons(rules *rules) {
+	for _, r := range slices.Concat(rules.overrides, rules.fixed) {
+		if r.value.kind == mapNode && r.value.get("available") != nil {
+			continue
+		}
+		for _, sel := range slices.Concat(r.groups...) {
+			t := bare(sel)
+			if t == nil || !t.Singleton || a.exists(t, t.Name, "") {
+				continue
+			}
+			d := &draft{}
+			d.Type, d.ID, d.Parent = t, t.Name, NoParent
+			d.Provenance = Provenance{Origin: Explicit, At: r.at}
+			if a.complete(d, r.at, false) {
+				a.appendLate(d)
+			}
+		}
+	}
+}
+
+// appendLate adds an entity after the discovered ones.
+func (a *assembly) appendLate(d *draft) { a.entities = append(a.entities, d.Entity) }
+
+// exists reports whether an entity of the type has the id, or the text as its key
+// attribute.
+func (a *assembly) exists(t *registry.EntityType, id, keyText string) bool {
+	attr := t.Key()
+	for i := range a.entities {
+		e := &a.entities[i]
+		if e.Type != t {
+			continue
+		}
+		if e.ID == id {
+			return true
+		}
+		if text, ok := e.Attr(attr); ok && keyText != "" && text == keyText {
+			return true
+		}
+	}
+	return false
+}
+
+// addNamed adds the entities of views. A view can never bring in the root or a path: what
+// exists there is for the world to say.
+func (a *assembly) addNamed() {
+	implicit := len(a.stack) == 0
+	add := func(n registry.Entity, all bool) {
+		t := a.o.Registry.Type(n.Type)
+		if strings.Contains(n.Type, "|") {
+			var quiet composer
+			quiet.o = a.o
+			t = quiet.typeNamed(n.Type, n.At)
+		}
+		if t == nil || t.Root || n.ID == "" || !(all || t.Named || t.Singleton) {
+			return
+		}
+		d := &draft{}
+		d.Type, d.ID, d.Parent = t, n.ID, NoParent
+		d.Provenance = Provenance{Origin: Referenced, At: n.At}
+		for _, name := range slices.Sorted(maps.Keys(n.Attributes)) {
+			attr := Attribute{Name: name, Text: n.Attributes[name]}
+			if r := t.Attribute(name); r != nil {
+				attr.Name = r.Name
+			}
+			d.Attributes = append(d.Attributes, attr)
+		}
+		if t.PathAttr != "" && (d.Attribute(t.PathAttr) != nil || t.Key() == t.PathAttr) {
+			return
+		}
+		keyText := n.ID
+		if x := d.Attribute(t.Key()); x != nil {
+			keyText = x.Text
+		}
+		if a.exists(t, n.ID, keyText) {
+			return
+		}
+		// A pin that does not fit its type names nothing that can exist, and the view's own
+		// diagnostics say so.
+		probe := composer{o: a.o}
+		if probe.complete(d, n.At, false) {
+			a.appendLate(d)
+		}
+	}
+	for _, n := range a.o.Declared {
+		add(n, true)
+	}
+	for _, n := range a.o.Named {
+		add(n, implicit)
+	}
+}
