@@ -222,3 +222,30 @@ func TestDNSLabel(t *testing.T) {
 		t.Error("two names become one")
 	}
 }
+
+// TestDocs finds the manifests' excerpts of the documentation in a golden file.
+func TestDocs(t *testing.T) {
+	page, err := os.ReadFile("../../docs/targets/kubernetes.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	whole, err := os.ReadFile("testdata/auth-fix.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	parts := strings.Split(string(page), "```yaml\n")[1:]
+	if len(parts) == 0 {
+		t.Fatal("no excerpt")
+	}
+	for _, part := range parts {
+		excerpt, _, _ := strings.Cut(part, "```")
+		if !strings.Contains(string(whole), excerpt) {
+			t.Errorf("the golden file does not hold\n%s", excerpt)
+		}
+	}
+	for _, o := range Info.Options {
+		if !strings.Contains(string(page), "| `"+o.Key+"` |") {
+			t.Errorf("the option %s is not documented", o.Key)
+		}
+	}
+}
