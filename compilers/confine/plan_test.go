@@ -1,4 +1,4 @@
-package confine
+package confine_test
 
 import (
 	"fmt"
@@ -8,6 +8,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
+
+	. "umwelt/compilers/confine"
+	"umwelt/compilers/confine/confinetest"
 )
 
 func dir(name string, m Mode, children ...*Node) *Node {
@@ -106,26 +109,14 @@ type kernel struct {
 
 func newKernel(tree *Node, entries []Entry) *kernel {
 	k := &kernel{nodes: map[string]*Node{}, mounts: map[string]Entry{}}
-	var walk func(n *Node, path string)
-	walk = func(n *Node, path string) {
+	confinetest.Walk(tree, func(path string, n *Node) {
 		k.paths = append(k.paths, path)
 		k.nodes[path] = n
-		for _, c := range n.Children {
-			walk(c, join(path, c.Name))
-		}
-	}
-	walk(tree, ".")
+	})
 	for _, e := range entries {
 		k.mounts[e.Path] = e
 	}
 	return k
-}
-
-func parent(path string) string {
-	if i := strings.LastIndexByte(path, '/'); i >= 0 {
-		return path[:i]
-	}
-	return "."
 }
 
 // covering is the mode of the mount that a path lies in.
@@ -137,7 +128,7 @@ func (k *kernel) covering(path string) Mode {
 		if path == "." {
 			return Hidden
 		}
-		path = parent(path)
+		path = confinetest.Parent(path)
 	}
 }
 
@@ -146,10 +137,10 @@ func (k *kernel) appears(path string) bool {
 	if path == "." || k.covering(path) != Hidden {
 		return true
 	}
-	if _, ok := k.mounts[path]; ok && k.covering(parent(path)) == Hidden {
+	if _, ok := k.mounts[path]; ok && k.covering(confinetest.Parent(path)) == Hidden {
 		return true
 	}
-	if path != "." && k.covering(parent(path)) != Hidden {
+	if path != "." && k.covering(confinetest.Parent(path)) != Hidden {
 		return true // the covered name itself
 	}
 	for p := range k.mounts {
@@ -164,7 +155,7 @@ func (k *kernel) appears(path string) bool {
 // changes and it is no mount point.
 func (k *kernel) movable(path string) bool {
 	_, mounted := k.mounts[path]
-	return path != "." && !mounted && k.covering(parent(path)) == ReadWrite
+	return path != "." && !mounted && k.covering(confinetest.Parent(path)) == ReadWrite
 }
 
 // mode is what the actor may do with the content at the path.
@@ -194,7 +185,7 @@ func (k *kernel) breach(want map[string]Mode) string {
 		if want[p] == ReadWrite {
 			continue
 		}
-		for x := p; x != "."; x = parent(x) {
+		for x := p; x != "."; x = confinetest.Parent(x) {
 			if k.movable(x) {
 				return fmt.Sprintf("%s is protected but %s can be renamed", p, x)
 			}
@@ -212,68 +203,10 @@ func (k *kernel) state() string {
 	return b.String()
 }
 
-func drawTree(t *rapid.T, budget int) *Node {
-	modes := []Mode{Hidden, ReadOnly, ReadWrite}
-	names := []string{"a", "b", "c", "d"}
-	var grow func(depth int) []*Node
-	grow = func(depth int) []*Node {
-		var out []*Node
-		for _, name := range names {
-			if budget == 0 || !rapid.Bool().Draw(t, "more") {
-				continue
-			}
-			budget--
-			n := &Node{Name: name, Mode: rapid.SampledFrom(modes).Draw(t, "mode")}
-			n.Kind = rapid.SampledFrom([]Kind{File, File, File, Dir, Dir, Dir, Dir, Symlink, Special}).Draw(t, "kind")
-			switch n.Kind {
-			case Dir:
-				n.Shown = rapid.Bool().Draw(t, "shown")
-				if depth < 4 {
-					n.Children = grow(depth + 1)
-				}
-			case Symlink:
-				n.Target, n.Escapes = "x", rapid.IntRange(0, 4).Draw(t, "escapes") == 0
-			}
-			out = append(out, n)
-		}
-		return out
-	}
-	return &Node{Kind: Dir, Mode: rapid.SampledFrom(modes).Draw(t, "mode"), Children: grow(0)}
-}
-
-// wanted is the mode of every path, from the tree as written. Where mounts cannot give
-// it, it is the tightest reading that the plan is bound to.
-func wanted(tree *Node) map[string]Mode {
-	want := map[string]Mode{}
-	var walk func(n *Node, path string)
-	walk = func(n *Node, path string) {
-		want[path] = n.Mode
-		for _, c := range n.Children {
-			at := join(path, c.Name)
-			walk(c, at)
-			switch {
-			case c.Kind == Special && c.Mode == ReadOnly, c.Kind == Symlink && c.Escapes:
-				want[at] = Hidden
-			}
-			if c.Kind == Symlink {
-				want[path] = min(want[path], want[at])
-			}
-		}
-		for _, c := range n.Children {
-			if c.Kind == Symlink && want[path] != ReadWrite {
-				at := join(path, c.Name)
-				want[at] = min(want[at], ReadOnly)
-			}
-		}
-	}
-	walk(tree, ".")
-	return want
-}
-
 func TestPlanIsExactAndMinimal(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		tree := drawTree(t, 14)
-		want := wanted(tree)
+		tree := confinetest.Draw(t, confinetest.Plain, 14)
+		want := confinetest.Wanted(tree)
 		entries, _ := Plan(tree)
 		k := newKernel(tree, entries)
 		for _, p := range k.paths {
@@ -299,7 +232,7 @@ func TestPlanIsExactAndMinimal(t *testing.T) {
 				t.Fatalf("two entries for %q", e.Path)
 			}
 			for p := e.Path; p != "."; {
-				p = parent(p)
+				p = confinetest.Parent(p)
 				if _, ok := k.mounts[p]; ok && !seen[p] {
 					t.Fatalf("%q stands before its parent %q", e.Path, p)
 				}
@@ -312,8 +245,8 @@ func TestPlanIsExactAndMinimal(t *testing.T) {
 // Over small trees every possible plan is tried.
 func TestPlanIsSmallest(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		tree := drawTree(t, 4)
-		want := wanted(tree)
+		tree := confinetest.Draw(t, confinetest.Plain, 4)
+		want := confinetest.Wanted(tree)
 		entries, _ := Plan(tree)
 		k := newKernel(tree, entries)
 		state, least := k.state(), len(entries)
@@ -346,7 +279,7 @@ func TestPlanIsSmallest(t *testing.T) {
 
 func TestPlanIsDeterministic(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		tree := drawTree(t, 14)
+		tree := confinetest.Draw(t, confinetest.Plain, 14)
 		first, low := Plan(tree)
 		// A second plan over the lowered tree changes nothing more.
 		second, _ := Plan(tree)

@@ -3,7 +3,10 @@
 // It is computed once, is independent of any target, and touches no host.
 package confine
 
-import "umwelt/compilers"
+import (
+	"umwelt/compilers"
+	"umwelt/registry"
+)
 
 // Confinement is the whole of what an OS-altitude target needs to know.
 type Confinement struct {
@@ -73,12 +76,14 @@ type Mount struct {
 type Env struct {
 	Name string
 	Set  bool
+	By   Source
 }
 
 // Network says what may be reached. Where Open, everything but Deny; else only Allow
 // less Deny.
 type Network struct {
 	Open  bool
+	By    Source // what opened it
 	Allow []Endpoint
 	Deny  []string // patterns of hosts; "*" for everything
 }
@@ -88,6 +93,13 @@ type Network struct {
 type Endpoint struct {
 	Host, CIDR, Protocol string
 	Port                 int
+	By                   Source
+}
+
+// Source is the declaration that decided, to hang a note on.
+type Source struct {
+	Rule        *registry.Rule
+	Declaration *registry.Declaration
 }
 
 // Limits are resource limits; nil where no rule sets one, which means no limit.
@@ -96,4 +108,11 @@ type Limits struct {
 	WallTime, CPUTime    *int64 // nanoseconds
 	MaxFDs, MaxProcesses *int64
 	CPU                  *float64 // cores
+	By                   []Limit  // every declaration that sets one, in the order of the vocabulary
+}
+
+// Limit is the declaration of one limit. Name is the property's.
+type Limit struct {
+	Name string
+	Source
 }

@@ -1,0 +1,163 @@
+package bwrap
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/json"
+	"strings"
+	"unicode/utf8"
+)
+
+// program is the parts of which the forms with a wrapper are made.
+type program struct {
+	options   []string
+	limits    []string // commands that hold limits, outermost first
+	pass, set []string // names of variables
+}
+
+// givenPrefix goes before the name of a variable whose value the policy fixes: that is
+// where the script looks for the value. Its own name would pass on the value from outside
+// where nobody supplied the fixed one.
+const givenPrefix = "UMWELT_ENV_"
+
+// scrub is the command line that empties the environment but for what may pass. It is
+// shell text where variables pass, since nothing else hands on a variable by its name
+// alone.
+func (p program) scrub() string {
+	var b strings.Builder
+	b.WriteString(`env -i PATH="$PATH"`)
+	for _, n := range p.pass {
+		if n != "PATH" {
+			b.WriteString(` ${` + n + `+"` + n + `=$` + n + `"}`)
+		}
+	}
+	for _, n := range p.set {
+		b.WriteString(` ${` + givenPrefix + n + `+"` + n + `=$` + givenPrefix + n + `"}`)
+	}
+	return b.String()
+}
+
+// json is {schema, argv, env, set, wrapper}. The command to run goes after argv, and
+// wrapper before it.
+func (p program) json() []byte {
+	doc := struct {
+		Schema  string `json:"schema"`
+		Argv    []text `json:"argv"`
+		Env     []text `json:"env"`
+		Set     []text `json:"set"`
+		Wrapper []text `json:"wrapper"`
+	}{
+		Schema:  "umwelt.bwrap/1",
+		Argv:    texts(append(append([]string{"bwrap"}, p.options...), "--")),
+		Env:     texts(p.pass),
+		Set:     texts(p.set),
+		Wrapper: texts(append([]string{"sh", "-c", "exec " + p.scrub() + ` "$@"`, "sh"}, p.limits...)),
+	}
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	// Texts marshal without errors.
+	_ = e.Encode(doc)
+	return b.Bytes()
+}
+
+// text is a JSON string, or {"base64": …} where it is not UTF-8: JSON has no other way
+// to say such bytes, and a reader that knows only strings must stop, not guess.
+type text string
+
+func (t text) MarshalJSON() ([]byte, error) {
+	if utf8.ValidString(string(t)) {
+		var b bytes.Buffer
+		e := json.NewEncoder(&b)
+		e.SetEscapeHTML(false)
+		err := e.Encode(string(t))
+		return b.Bytes(), err
+	}
+	return json.Marshal(map[string]string{"base64": base64.StdEncoding.EncodeToString([]byte(t))})
+}
+
+func texts(in []string) []text {
+	out := make([]text, len(in))
+	for i, s := range in {
+		out[i] = text(s)
+	}
+	return out
+}
+
+// script runs its arguments inside, or a shell where there are none.
+func (p program) script(version string) []byte {
+	var b strings.Builder
+	b.WriteString("#!/bin/sh\n# Made by " + strings.TrimSpace("umwelt "+comment(version)) + " for bwrap: runs its arguments in the sandbox, or a shell.\n")
+	if len(p.set) > 0 {
+		b.WriteString("# Values that the policy fixes are read from " + givenPrefix + "NAME.\n")
+	}
+	b.WriteString("[ \"$#\" -gt 0 ] || set -- /bin/sh\nexec " + p.scrub() + " \\\n")
+	if len(p.limits) > 0 {
+		b.WriteString("  " + quoteAll(p.limits) + " \\\n")
+	}
+	b.WriteString("  bwrap")
+	for _, line := range flagLines(p.options) {
+		b.WriteString(" \\\n  " + quoteAll(line))
+	}
+	b.WriteString(" \\\n  -- \"$@\"\n")
+	return []byte(b.String())
+}
+
+// flagLines splits options into one group a flag. Every flag of the list is known, and a
+// path is absolute, so that only the text of a symlink can look like a flag.
+func flagLines(options []string) [][]string {
+	operands := map[string]int{"--cap-drop": 1, "--setenv": 2, "--bind": 2, "--ro-bind": 2, "--perms": 1, "--size": 1, "--tmpfs": 1,
+		"--proc": 1, "--dev": 1, "--symlink": 2, "--remount-ro": 1, "--chdir": 1}
+	var lines [][]string
+	for i := 0; i < len(options); {
+		n := 1 + operands[options[i]]
+		lines = append(lines, options[i:i+n])
+		i += n
+	}
+	return lines
+}
+
+func quoteAll(words []string) string {
+	out := make([]string, len(words))
+	for i, w := range words {
+		out[i] = quote(w)
+	}
+	return strings.Join(out, " ")
+}
+
+// quote is one word of POSIX shell, whatever bytes it holds but NUL.
+func quote(s string) string {
+	plain := s != ""
+	for i := 0; i < len(s); i++ {
+		c := s[i]
+		if !(c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || strings.IndexByte("_-./:=,+@", c) >= 0) {
+			plain = false
+		}
+	}
+	if plain {
+		return s
+	}
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+}
+
+// comment is text that cannot end a line.
+func comment(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r < ' ' || r == 0x7f || r == utf8.RuneError {
+			return -1
+		}
+		return r
+	}, s)
+}
+
+// shellName reports whether a POSIX shell can hold a variable of that name.
+func shellName(s string) bool {
+	for i := 0; i < len(s); i++ {
+		c := s[i]
+		if !(c == '_' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || i > 0 && c >= '0' && c <= '9') {
+			return false
+		}
+	}
+	return s != ""
+}

@@ -1,0 +1,48 @@
+package confine
+
+import (
+	"path"
+	"strings"
+
+	"umwelt/compilers"
+	"umwelt/diag"
+)
+
+// Workdir is where the project stands inside: option, or its path on the host where
+// option is empty. The second result says what is wrong with it, or "".
+func (c *Confinement) Workdir(option string) (string, string) {
+	dir := option
+	if dir == "" {
+		dir = c.Root
+	}
+	switch {
+	case dir == "":
+		return "", "the world has no project root"
+	case strings.ContainsRune(dir, 0):
+		return "", "workdir holds a NUL byte"
+	case !path.IsAbs(dir) || path.Clean(dir) != dir:
+		return "", diag.Quote(dir) + " is no absolute path without . and .. in it"
+	case dir == "/":
+		return "", "the project cannot stand at /, where it would hide the system"
+	}
+	return dir, ""
+}
+
+// AllOrNothing is the network for a target that can only open it whole or close it. It
+// stays closed where rules open a part of it, or deny a part of it, and the notes say so.
+func (n Network) AllOrNothing() (bool, []compilers.Note) {
+	var notes []compilers.Note
+	if n.Open && len(n.Deny) > 0 {
+		return false, []compilers.Note{n.By.note(compilers.Partial, "the target cannot keep single hosts out, so the whole network stays closed")}
+	}
+	if !n.Open {
+		for _, e := range n.Allow {
+			notes = append(notes, e.By.note(compilers.Partial, "the target cannot open single endpoints, so this one stays closed"))
+		}
+	}
+	return n.Open, notes
+}
+
+func (s Source) note(level compilers.Level, why string) compilers.Note {
+	return compilers.Note{Rule: s.Rule, Declaration: s.Declaration, Level: level, Why: why}
+}
