@@ -119,8 +119,8 @@ func (w *World) Ancestors(i int) AncestorIter { return w.AncestorsOf(&w.Entities
 
 // AncestorsOf is Ancestors for an entity that need not be in the world: its Parent is.
 func (w *World) AncestorsOf(e *Entity) AncestorIter {
-	it := AncestorIter{w: w, at: NoParent, next: e.Parent}
-	if it.groupIter = w.groupsOf(e); it.path != "" {
+	it := AncestorIter{groupIter: w.groupsOf(e), at: NoParent, next: e.Parent}
+	if it.path != "" {
 		it.lastPath = NoParent
 		it.pending = true
 		for a := e.Parent; a != NoParent; a = w.Entities[a].Parent {
@@ -179,6 +179,16 @@ func (it *AncestorIter) Next() bool {
 	it.at, it.current = it.next, it.next
 	it.next = it.w.Entities[it.at].Parent
 	return true
+}
+
+// AppendGroups adds to dst the groups that e lies in, the nearest first. e need not be in
+// the world.
+func (w *World) AppendGroups(dst []int32, e *Entity) []int32 {
+	it := w.groupsOf(e)
+	for g := it.nextGroup(); g != NoParent; g = it.nextGroup() {
+		dst = append(dst, g)
+	}
+	return dst
 }
 
 // groupIter walks the groups that an entity lies in, the nearest first.

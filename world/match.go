@@ -191,13 +191,13 @@ func (m *Matcher) test(t *registry.Test, e *Entity, i int) bool {
 		}
 		return false
 	case registry.TestGlob:
-		path := e.Path()
-		return path != "" && m.glob(t.Value).Match(strings.TrimPrefix(path, "./"))
+		path := strings.TrimPrefix(e.Path(), "./")
+		return path != "" && m.Glob(t.Value).Match(path)
 	case registry.TestPseudo:
 		if len(t.Pseudo.Types) > 0 && !slices.Contains(t.Pseudo.Types, e.Type.Name) {
 			return false
 		}
-		return t.Pseudo.Test(func(name string) (string, bool) { return attrOf(e, name) }, t.Value)
+		return t.Pseudo.Test(e.Fact, t.Value)
 	}
 	return false
 }
@@ -218,7 +218,8 @@ func (m *Matcher) own() {
 	}
 }
 
-func (m *Matcher) glob(pattern string) Glob {
+// Glob compiles a pattern once.
+func (m *Matcher) Glob(pattern string) Glob {
 	g, ok := m.globs[pattern]
 	if !ok {
 		g = CompileGlob(pattern)
@@ -239,14 +240,18 @@ func fitsID(id string, e *Entity) bool {
 			return true
 		}
 	}
-	name, ok := attrOf(e, "name")
+	name, ok := e.Fact("name")
 	return ok && name == id
 }
 
-// attrOf is an attribute's text. An entity that does not carry its name is named by its
-// id, or the last segment of it where the type has a path.
-func attrOf(e *Entity, attr string) (string, bool) {
+// Fact is what selectors compare of an attribute: its text, where a path begins without
+// "./". An entity that does not carry its name is named by its id, or by the last segment
+// of it where the type has a path.
+func (e *Entity) Fact(attr string) (string, bool) {
 	if text, ok := e.Attr(attr); ok {
+		if attr == e.Type.PathAttr {
+			text = strings.TrimPrefix(text, "./")
+		}
 		return text, true
 	}
 	if attr != "name" {
@@ -260,16 +265,13 @@ func attrOf(e *Entity, attr string) (string, bool) {
 }
 
 func fitsAttr(t *registry.Test, e *Entity) bool {
-	text, ok := attrOf(e, t.Attr)
+	text, ok := e.Fact(t.Attr)
 	if !ok {
 		return false
 	}
 	value := t.Value
-	if t.Attr == e.Type.PathAttr {
-		text = strings.TrimPrefix(text, "./")
-		if t.Op == "=" || t.Op == "^=" || t.Op == "|=" {
-			value = strings.TrimPrefix(value, "./")
-		}
+	if t.Attr == e.Type.PathAttr && (t.Op == "=" || t.Op == "^=" || t.Op == "|=") {
+		value = strings.TrimPrefix(value, "./")
 	}
 	if t.Op == "~=" {
 		return fitsMember(value, text, t.Fold, e.Attribute(t.Attr))
