@@ -470,7 +470,7 @@ func TestBuilt(t *testing.T) {
 		{"description bytes", func(r *roster.Roster) { r.Declarations[0].Description = &bad }, "not UTF-8"},
 		{"profile bytes", func(r *roster.Roster) { r.ItemProfiles = []string{bad} }, "UTF-8"},
 		{"dims", func(r *roster.Roster) { r.Declarations[0].Type = "vecNf"; r.Declarations[0].Dims = &neg }, "positive"},
-		{"scope", func(r *roster.Roster) { r.Declarations[0].Scope = "" }, "scope cannot be"},
+		{"scope", func(r *roster.Roster) { r.Declarations[0].Scope = "" }, "it has no scope"},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {

@@ -91,3 +91,8 @@ func ambiguous(s string) bool {
 	}
 	return numeric.MatchString(s)
 }
+
+// TakesList reports whether a value of the type is a list: a vector, tensor or message.
+func TakesList(typ string) bool {
+	return fixedWidths[typ] != 0 || slices.Contains(dimsTypes, typ) || slices.Contains(tensors, typ)
+}

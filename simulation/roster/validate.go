@@ -89,6 +89,10 @@ func (c *checker) fail(key, format string, args ...any) *diag.Diagnostic {
 
 // term checks that a value is one of the words of the format.
 func (c *checker) term(key, got string, words []string) {
+	if got == "" {
+		c.fail(key, "it has no %s", key).Hint = "it is one of " + strings.Join(words, ", ")
+		return
+	}
 	if !slices.Contains(words, got) {
 		e := unknown(c.list, c.d.At.Of(key), key, got, words)
 		e.Message = "variable " + diag.Quote(c.d.ID) + ": " + e.Message
