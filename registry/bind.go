@@ -16,14 +16,18 @@ func (r *Registry) Bind(o Options, views ...*ast.View) *Bound {
 	for _, v := range views {
 		b.statements(v.Statements, scope{layer: b.root, stack: []string{v.Source.Name}})
 	}
-	out := &Bound{Registry: r, Rules: b.rules, Entities: b.entities}
+	out := &Bound{Registry: r, Entities: b.entities}
 	b.root.number(&out.Layers)
-	for i, rule := range b.rules {
-		if layer := b.layers[i]; layer == b.root {
-			rule.Layer = Unlayered
-		} else {
-			rule.Layer = layer.index
+	for _, p := range b.rules {
+		if p.wraps && len(p.rule.Declarations) == 0 {
+			continue // it only holds other rules, which carry its selector
 		}
+		p.rule.Layer = Unlayered
+		if p.layer != b.root {
+			p.rule.Layer = p.layer.index
+		}
+		p.rule.Index = len(out.Rules)
+		out.Rules = append(out.Rules, p.rule)
 	}
 	out.Diagnostics = b.List
 	return out
@@ -33,12 +37,18 @@ type binder struct {
 	expander
 	reg      *Registry
 	root     *layerNode
-	rules    []*Rule
-	layers   []*layerNode // of each rule
+	rules    []placed
 	entities []Entity
 	order    int
 	unfolded int  // compounds made by nesting so far
 	relative bool // a selector may begin with a combinator
+}
+
+// placed is a rule with what its place in the text says of it.
+type placed struct {
+	rule  *Rule
+	layer *layerNode
+	wraps bool // nothing but other rules and at-rules stands in its block
 }
 
 // scope is what surrounds a statement.
@@ -90,15 +100,26 @@ func (b *binder) rule(n *ast.Rule, s scope) {
 				}
 				return
 			}
-			rule := &Rule{Index: len(b.rules), Selector: bound, At: sel.At}
-			b.rules = append(b.rules, rule)
-			b.layers = append(b.layers, s.layer)
+			rule := &Rule{Selector: bound, At: sel.At}
+			b.rules = append(b.rules, placed{rule, s.layer, wraps(n.Block)})
 			inner.rules = append(inner.rules, rule)
 		}
 	}
-	if n.Block != nil {
-		b.statements(n.Block.Items, inner)
+	b.statements(n.Block.Items, inner)
+}
+
+// wraps reports whether a block holds rules or at-rules and no declaration.
+func wraps(block *ast.Block) bool {
+	inner := false
+	for _, n := range block.Items {
+		switch n.(type) {
+		case *ast.Declaration:
+			return false
+		case *ast.Rule, *ast.AtRule:
+			inner = true
+		}
 	}
+	return inner
 }
 
 func (b *binder) atRule(at *ast.AtRule, s scope) {

@@ -69,7 +69,7 @@ func (l *loader) rule(kind string, at *ast.AtRule) {
 		}
 		l.add(at, l.reg.AddType(t))
 	case "attribute":
-		f.only("type", "required", "description")
+		f.only("type", "required", "range", "description")
 		if t, name, ok := f.member(); ok {
 			l.add(at, l.reg.AddAttribute(Attribute{
 				Entity: t, Name: name, Type: f.valueType(), Required: f.boolean("required"), Description: f.text("description"), At: at.At,

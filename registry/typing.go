@@ -171,7 +171,7 @@ func (r *Registry) typeNumber(t ValueType, text string) (*Value, string) {
 			return nil, text + " is not a whole number"
 		}
 		return nil, fmt.Sprintf("%s is no whole number of %s", text, map[Kind]string{Size: "bytes", Duration: "milliseconds"}[t.Kind])
-	case math.Abs(whole) > largest:
+	case math.Abs(whole) >= largest:
 		return nil, text + " is too large"
 	case (t.Kind == Size || t.Kind == Duration) && n < 0:
 		return nil, text + " is negative"
