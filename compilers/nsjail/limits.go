@@ -2,7 +2,6 @@ package nsjail
 
 import (
 	"math"
-	"strings"
 	"time"
 
 	"umwelt/compilers"
@@ -83,23 +82,4 @@ func perProcess(l confine.Limits) []compilers.Note {
 		}
 	}
 	return notes
-}
-
-// shallow remarks on host mounts below a read-only bind.
-func shallow(c *confine.Confinement) []compilers.Note {
-	var at []string
-	for _, e := range c.Plan {
-		if e.Kind == confine.Dir && e.Mode == confine.ReadOnly {
-			at = append(at, e.Path)
-		}
-	}
-	if at == nil {
-		return nil
-	}
-	what := "the read-only directory"
-	if len(at) > 1 {
-		what = "a read-only directory"
-	}
-	return []compilers.Note{{Level: compilers.Partial, Why: strings.Join([]string{
-		"nsjail makes a read-only bind so for the bound filesystem alone, so that another filesystem mounted on the host below", what, "stays writable"}, " ")}}
 }

@@ -29,7 +29,7 @@ func mount(t *text, s confine.Step) {
 		t.message("mount", func() {
 			t.str("dst", s.Path)
 			t.str("fstype", "proc")
-			t.flag("rw", true)
+			t.flag("rw", false)
 		})
 	case confine.Dev:
 		tmpfs(t, confine.Step{Path: s.Path, ReadOnly: true, Perms: "0755"})

@@ -2,6 +2,7 @@
 package nsjail
 
 import (
+	"slices"
 	"strings"
 
 	"umwelt/compilers"
@@ -91,7 +92,10 @@ func Render(c *confine.Confinement, in compilers.Input) compilers.Output {
 	for _, s := range c.Layout(workdir) {
 		mount(t, s)
 	}
-	out.Notes = append(out.Notes, shallow(c)...)
+	if slices.ContainsFunc(c.Plan, func(e confine.Entry) bool { return e.Kind == confine.Dir && e.Mode == confine.ReadOnly }) {
+		out.Notes = append(out.Notes, compilers.Note{Level: compilers.Partial,
+			Why: "nsjail binds one filesystem read-only, so that another one mounted on the host below a read-only directory stays writable"})
+	}
 	out.Text = []byte(t.b.String())
 	return out
 }
