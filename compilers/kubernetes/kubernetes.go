@@ -11,16 +11,34 @@ import (
 	"umwelt/registry"
 )
 
-// Info declares the target.
-var Info = compilers.Info{
-	Name:        "kubernetes",
-	Description: "Job or Pod with NetworkPolicy and ConfigMap, for kubectl apply",
-	Altitude:    registry.OS,
-	Locality:    "remote",
-	Model:       "async",
-	Format:      "YAML manifests",
-	Options:     optionList,
-	Support: map[string]compilers.Support{
+// Compiler is the target "kubernetes".
+func Compiler() compilers.Compiler { return compilers.Compiler{Info: info(), Compile: compile} }
+
+func compile(in compilers.Input) compilers.Output {
+	c, problems := confine.From(in.Resolution)
+	out := Render(c, in)
+	out.Diagnostics = append(problems, out.Diagnostics...)
+	if out.Diagnostics.HasErrors() {
+		out.Text = nil
+	}
+	return out
+}
+
+func info() compilers.Info {
+	return compilers.Info{
+		Name:        "kubernetes",
+		Description: "Job or Pod with NetworkPolicy and ConfigMap, for kubectl apply",
+		Altitude:    registry.OS,
+		Locality:    "remote",
+		Model:       "async",
+		Format:      "YAML manifests",
+		Options:     targetOptions(),
+		Support:     support(),
+	}
+}
+
+func support() map[string]compilers.Support {
+	return map[string]compilers.Support{
 		"file.editable":          {Level: compilers.Enforced},
 		"file.visible":           {Level: compilers.Enforced},
 		"dir.editable":           {Level: compilers.Enforced},
@@ -51,22 +69,22 @@ var Info = compilers.Info{
 		"exec.allow":                 {Level: compilers.Dropped, Why: "the image decides which programs there are"},
 		"exec.path":                  {Level: compilers.Dropped, Why: "the image decides which programs there are"},
 		"hook.*":                     {Level: compilers.Dropped, Why: "hooks run locally, after the results are back"},
-	},
+	}
 }
 
 const diskWhy = "counts what the container writes outside the project, not the claim"
 
 // Render is Compile for a confinement that was computed already. in.Resolution may be
 // nil: it only lends its world's name to the objects.
-func Render(c confine.Confinement, in compilers.Input) compilers.Output {
-	world := ""
+func Render(c *confine.Confinement, in compilers.Input) compilers.Output {
+	target, world := info(), ""
 	if in.Resolution != nil {
 		world = in.Resolution.World.Name
 	}
-	o, bad := readOptions(func(key string) string { return in.Option(Info, key) }, world, in.Version)
+	o, bad := readOptions(func(key string) string { return in.Option(target, key) }, world, in.Version)
 	if bad.HasErrors() {
 		return compilers.Output{Diagnostics: bad}
 	}
 	text, notes, problems := render(c, o)
-	return compilers.Output{Text: text, Notes: notes, Diagnostics: append(bad, problems...)}
+	return compilers.Output{Text: text, Notes: notes, Diagnostics: problems}
 }

@@ -86,7 +86,7 @@ var cases = []struct {
 func TestGolden(t *testing.T) {
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
-			out := Render(c.c, compilers.Input{Set: c.set, Version: "1.0"})
+			out := Render(&c.c, compilers.Input{Set: c.set, Version: "1.0"})
 			if err := out.Diagnostics.Err(); err != nil {
 				t.Fatal(err)
 			}
@@ -96,7 +96,7 @@ func TestGolden(t *testing.T) {
 			}
 			golden(t, c.name+".yaml", out.Text)
 			golden(t, c.name+".notes", notes.Bytes())
-			if again := Render(c.c, compilers.Input{Set: c.set, Version: "1.0"}); !bytes.Equal(again.Text, out.Text) {
+			if again := Render(&c.c, compilers.Input{Set: c.set, Version: "1.0"}); !bytes.Equal(again.Text, out.Text) {
 				t.Error("a second run gives other bytes")
 			}
 		})
@@ -150,7 +150,7 @@ func TestRefused(t *testing.T) {
 		{name: "kind", set: map[string]string{"kind": "CronJob"}, want: "kind"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			err := Render(c.c, compilers.Input{Set: c.set}).Diagnostics.Err()
+			err := Render(&c.c, compilers.Input{Set: c.set}).Diagnostics.Err()
 			if err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("error %v, want one about %q", err, c.want)
 			}
@@ -166,7 +166,7 @@ func TestLeftOut(t *testing.T) {
 		{Path: "a:b", Mode: confine.ReadOnly, Kind: confine.Dir},
 		{Path: "link", Mode: confine.ReadOnly, Kind: confine.Symlink, Target: "x"},
 	} {
-		out := Render(confine.Confinement{Plan: []confine.Entry{{Path: ".", Kind: confine.Dir}, e}}, compilers.Input{})
+		out := Render(&confine.Confinement{Plan: []confine.Entry{{Path: ".", Kind: confine.Dir}, e}}, compilers.Input{})
 		if err := out.Diagnostics.Err(); err != nil {
 			t.Errorf("%q: %v", e.Path, err)
 		}
@@ -196,7 +196,7 @@ func TestLimits(t *testing.T) {
 		{confine.Limits{WallTime: num(1<<63 - 1)}, "activeDeadlineSeconds: 2147483647\n"},
 		{confine.Limits{Tmpfs: num(1 << 20)}, `sizeLimit: "1Mi"`},
 	} {
-		out := Render(confine.Confinement{Limits: c.limits}, compilers.Input{})
+		out := Render(&confine.Confinement{Limits: c.limits}, compilers.Input{})
 		if !bytes.Contains(out.Text, []byte(c.want)) {
 			t.Errorf("no %q in\n%s", c.want, out.Text)
 		}
@@ -243,7 +243,7 @@ func TestDocs(t *testing.T) {
 			t.Errorf("the golden file does not hold\n%s", excerpt)
 		}
 	}
-	for _, o := range Info.Options {
+	for _, o := range targetOptions() {
 		if !strings.Contains(string(page), "| `"+o.Key+"` |") {
 			t.Errorf("the option %s is not documented", o.Key)
 		}

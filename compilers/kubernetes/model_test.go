@@ -155,7 +155,7 @@ func TestMountsGiveEveryPathItsMode(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		tree := drawTree(t, ".", 3)
 		plan, _ := confine.Plan(tree)
-		out := Render(confine.Confinement{Plan: plan}, compilers.Input{Set: map[string]string{"kind": "pod"}})
+		out := Render(&confine.Confinement{Plan: plan}, compilers.Input{Set: map[string]string{"kind": "pod"}})
 		if err := out.Diagnostics.Err(); err != nil {
 			t.Fatal(err)
 		}

@@ -28,16 +28,18 @@ type options struct {
 	version   string // of the tool; may be empty
 }
 
-var optionList = []compilers.Option{
-	{Key: "kind", Default: "job", Description: "the object that runs the actor", Values: []string{"job", "pod"}},
-	{Key: "name", Description: "name of the objects (default: the world's name, made a DNS label)"},
-	{Key: "namespace", Description: "namespace of the objects (default: whatever the reader of the text uses)"},
-	{Key: "claim", Default: "workspace", Description: "PersistentVolumeClaim that holds the project"},
-	{Key: "env-secret", Description: "Secret that holds the values of environment variables (default: NAME-env)"},
-	{Key: "image", Default: "debian:stable-slim", Description: "container image"},
-	{Key: "command", Description: "command line for /bin/sh -c in the container (default: the image's own command)"},
-	{Key: "workdir", Default: "/workspace", Description: "absolute path at which the project stands in the container"},
-	{Key: "user", Default: "1000", Description: "user and group number the actor runs as; not 0"},
+func targetOptions() []compilers.Option {
+	return []compilers.Option{
+		{Key: "kind", Default: "job", Description: "the object that runs the actor", Values: []string{"job", "pod"}},
+		{Key: "name", Description: "name of the objects (default: the world's name, made a DNS label)"},
+		{Key: "namespace", Description: "namespace of the objects (default: whatever the reader of the text uses)"},
+		{Key: "claim", Default: "workspace", Description: "PersistentVolumeClaim that holds the project"},
+		{Key: "env-secret", Description: "Secret that holds the values of environment variables (default: NAME-env)"},
+		{Key: "image", Default: "debian:stable-slim", Description: "container image"},
+		{Key: "command", Description: "command line for /bin/sh -c in the container (default: the image's own command)"},
+		{Key: "workdir", Default: "/workspace", Description: "absolute path at which the project stands in the container"},
+		{Key: "user", Default: "1000", Description: "user and group number the actor runs as; not 0"},
+	}
 }
 
 // readOptions checks the target options. world is the name to fall back on. What refers

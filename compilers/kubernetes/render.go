@@ -17,7 +17,7 @@ const podLabel = "umwelt.dev/policy"
 
 // render writes the manifests: the NetworkPolicy first, so that it is there before the
 // pod is, then the ConfigMap, then what runs the actor.
-func render(c confine.Confinement, o options) ([]byte, []compilers.Note, diag.List) {
+func render(c *confine.Confinement, o options) ([]byte, []compilers.Note, diag.List) {
 	var l layout
 	l.project(c.Plan, o.workdir)
 	l.outside(c.System, c.Limits.Tmpfs, o.workdir)
@@ -36,7 +36,7 @@ func render(c confine.Confinement, o options) ([]byte, []compilers.Note, diag.Li
 	var b strings.Builder
 	fmt.Fprintf(&b, "# Policy compiled by umwelt%s. Apply with: kubectl apply -f FILE\n", diag.Escape(blank(o.version)))
 	document(&b, networkPolicy(o, rules))
-	document(&b, configMap(o, summary(o, c, l, names, len(rules))))
+	document(&b, configMap(o, summary(o, l, names, len(rules))))
 	before := b.Len()
 	document(&b, runner)
 
@@ -209,7 +209,7 @@ func emptyFiles(o options, volume string, paths []string) object {
 }
 
 // summary tells a person who looks at the ConfigMap what the policy holds.
-func summary(o options, c confine.Confinement, l layout, env []string, rules int) string {
+func summary(o options, l layout, env []string, rules int) string {
 	var b strings.Builder
 	line := func(key, format string, args ...any) { fmt.Fprintf(&b, key+": "+format+"\n", args...) }
 	counts := map[string]int{}

@@ -234,7 +234,7 @@ func TestRandom(t *testing.T) {
 			"name":    rapid.String().Draw(t, "name"),
 			"command": rapid.StringMatching(`[^\x00]*`).Draw(t, "command"),
 		}
-		out := kubernetes.Render(c, compilers.Input{Set: set, Version: rapid.String().Draw(t, "version")})
+		out := kubernetes.Render(&c, compilers.Input{Set: set, Version: rapid.String().Draw(t, "version")})
 		if err := out.Diagnostics.Err(); err != nil {
 			t.Fatal(err)
 		}
