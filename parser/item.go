@@ -150,8 +150,8 @@ func (p *parser) clean(from, end int) {
 		return
 	}
 	needed := p.hasCR && strings.Contains(p.text[p.toks[from].start:p.toks[end-1].end], "\r\n")
-	for i := from + 1; i < end && !needed; i++ {
-		needed = p.toks[i].flags&fComment != 0
+	for i := p.nextComment; i < len(p.comments) && p.comments[i].before < end && !needed; i++ {
+		needed = p.comments[i].before > from
 	}
 	if !needed {
 		return

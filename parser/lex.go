@@ -70,6 +70,9 @@ func (p *parser) lex() {
 			i++
 			continue
 		}
+		if c != '/' && c != '#' {
+			break
+		}
 		end := p.commentAt(i, fresh)
 		if end < 0 {
 			break
@@ -82,17 +85,15 @@ func (p *parser) lex() {
 		flags |= fComment
 		fresh = false
 		i = end
-		p.tally(i)
-		if p.cut {
+		if p.tally(i); p.cut {
 			i = len(s)
 		}
 	}
+	p.off = i // so that an error may move it to the end
 	t := token{start: int32(i), flags: flags, aux: -1}
 	if i >= len(s) {
 		t.kind, t.end = tEOF, int32(i)
-		p.off = i
 	} else {
-		p.off = i // so that an error may move it to the end
 		end := p.tokenAt(i, &t)
 		t.end = int32(end)
 		if !p.cut {
@@ -105,11 +106,14 @@ func (p *parser) lex() {
 
 // tally counts one more token or comment and stops the text where there are too many.
 func (p *parser) tally(at int) {
-	p.count++
-	if p.count == MaxTokens && !p.cut {
-		p.errorf(diag.TooLarge, int32(at), int32(at), "more than %d words and signs; the rest of the file is not read", MaxTokens)
-		p.stop()
+	if p.count++; p.count == MaxTokens && !p.cut {
+		p.tooManyTokens(at)
 	}
+}
+
+func (p *parser) tooManyTokens(at int) {
+	p.errorf(diag.TooLarge, int32(at), int32(at), "more than %d words and signs; the rest of the file is not read", MaxTokens)
+	p.stop()
 }
 
 // commentAt is the end of the comment at i, or -1 where none begins there.

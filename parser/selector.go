@@ -14,7 +14,8 @@ type partCount struct{ compounds, simples int }
 // where it cannot. A relative selector begins with a combinator.
 func (p *parser) selectorList(i, j int, relative bool) []*ast.Selector {
 	p.clean(i, j)
-	p.parts = partCount{}
+	// A fault leaves these stacks as they were where it was found.
+	p.sels, p.comps, p.combs, p.simps = p.sels[:0], p.comps[:0], p.combs[:0], p.simps[:0]
 	out, _ := p.selectors(i, j, relative, true)
 	return out
 }
@@ -49,8 +50,6 @@ func (p *parser) selectors(i, j int, relative, outer bool) ([]*ast.Selector, boo
 // complex reads one selector up to a comma or j.
 func (p *parser) complex(i, j int, relative bool) (*ast.Selector, int, bool) {
 	compBase, combBase := len(p.comps), len(p.combs)
-	defer func() { p.comps, p.combs = p.comps[:compBase], p.combs[:combBase] }()
-
 	start := p.toks[i].start
 	comb := ast.None
 	if i < j && isCombinator(p.toks[i].kind) {
@@ -88,6 +87,7 @@ func (p *parser) complex(i, j int, relative bool) (*ast.Selector, int, bool) {
 	s.At = p.span(start, p.toks[i-1].end)
 	s.Compounds = p.slabs.compoundPs.copyOf(p.comps[compBase:])
 	s.Combinators = p.slabs.combinators.copyOf(p.combs[combBase:])
+	p.comps, p.combs = p.comps[:compBase], p.combs[:combBase]
 	return s, i, true
 }
 
@@ -98,8 +98,6 @@ func isCombinator(k kind) bool { return k == '>' || k == '+' || k == '~' }
 // compound reads one compound: everything up to white space, a combinator or a comma.
 func (p *parser) compound(i, j int) (*ast.Compound, int, bool) {
 	base := len(p.simps)
-	defer func() { p.simps = p.simps[:base] }()
-
 	start := p.toks[i].start
 	p.parts.compounds++
 	if p.tooMany(p.parts.compounds, i) {
@@ -123,7 +121,7 @@ func (p *parser) compound(i, j int) (*ast.Compound, int, bool) {
 				return nil, 0, false
 			}
 			var s ast.Simple
-			s, k, ok = p.simple(hasID, k, j)
+			k, ok = p.simple(&s, hasID, k, j)
 			hasID = hasID || s.Kind == ast.ID
 			p.simps = append(p.simps, s)
 		default:
@@ -143,6 +141,7 @@ func (p *parser) compound(i, j int) (*ast.Compound, int, bool) {
 	}
 	c.At = p.span(start, p.toks[k-1].end)
 	c.Simples = p.slabs.simples.copyOf(p.simps[base:])
+	p.simps = p.simps[:base]
 	return c, k, true
 }
 
@@ -178,7 +177,7 @@ func (p *parser) typeName(c *ast.Compound, k, j int) (int, bool) {
 
 // simple reads one id, class, attribute test or pseudo-class; hasID says that an id
 // stands before it in its compound.
-func (p *parser) simple(hasID bool, k, j int) (s ast.Simple, next int, ok bool) {
+func (p *parser) simple(s *ast.Simple, hasID bool, k, j int) (next int, ok bool) {
 	t := p.toks[k]
 	switch t.kind {
 	case tHash:
@@ -188,22 +187,22 @@ func (p *parser) simple(hasID bool, k, j int) (s ast.Simple, next int, ok bool) 
 		next, ok = k+2, true
 		if k+1 == j || p.toks[k+1].kind != tString || !p.glued(k+1) {
 			p.unexpected(k+1, "an id behind #").Hint = `an id with other signs is written #"in quotes"`
-			return s, 0, false
+			return 0, false
 		}
 		q := p.toks[k+1]
 		s.Kind, s.Quoted, s.Name = ast.ID, true, decode(p.text[q.start+1:q.end-1], true)
 	case '[':
 		next = int(t.aux) + 1
-		ok = p.attribute(&s, k+1, int(t.aux))
+		ok = p.attribute(s, k+1, int(t.aux))
 	case ':':
-		next, ok = p.pseudo(&s, k, j)
+		next, ok = p.pseudo(s, k, j)
 	default:
-		next, ok = p.class(&s, hasID, k, j)
+		next, ok = p.class(s, hasID, k, j)
 	}
 	if ok {
 		s.At = p.span(t.start, p.toks[next-1].end)
 	}
-	return s, next, ok
+	return next, ok
 }
 
 // class reads ".name". Behind an id the name may start as no identifier does, since ids

@@ -41,15 +41,20 @@ func (s *slab[T]) new() *T {
 	return t
 }
 
-// copyOf is a copy of xs that has no spare capacity; nil for none.
-func (s *slab[T]) copyOf(xs []T) []T {
-	n := len(xs)
-	if n == 0 {
-		return nil
-	}
+// take is n new ones in a row.
+func (s *slab[T]) take(n int) []T {
 	s.reserve(n)
 	out := s.free[:n:n]
 	s.free = s.free[n:]
+	return out
+}
+
+// copyOf is a copy of xs that has no spare capacity; nil for none.
+func (s *slab[T]) copyOf(xs []T) []T {
+	if len(xs) == 0 {
+		return nil
+	}
+	out := s.take(len(xs))
 	copy(out, xs)
 	return out
 }

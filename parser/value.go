@@ -66,26 +66,21 @@ func (p *parser) declaration(base int, it item) {
 // valueList reads the comma-separated parts from token i up to j, which are at least one.
 // Parts that are arguments may be keyed: "key=value".
 func (p *parser) valueList(i, j int, keyed bool) ([]ast.Value, bool) {
+	if k := p.partEnd(i, j); k == j && k > i {
+		out := p.slabs.values.take(1)
+		return out, p.part(&out[0], i, j, keyed)
+	}
 	base := len(p.values)
 	ok := true
 	for i <= j && ok {
-		k := i
-		for k < j && p.toks[k].kind != ',' {
-			k = p.after(k)
-		}
+		k := p.partEnd(i, j)
 		if k == i {
 			p.unexpected(k, "a value").Hint = "put a value that holds commas in quotes"
 			ok = false
 			break
 		}
-		key := ""
-		if keyed && i+2 < k && p.toks[i].kind == tIdent && p.toks[i+1].kind == '=' && p.toks[i+2].kind != '=' {
-			key = decode(p.text[p.toks[i].start:p.toks[i].end], false)
-			i += 2
-		}
 		var v ast.Value
-		v, ok = p.value(i, k)
-		v.Key = key
+		ok = p.part(&v, i, k, keyed)
 		p.values = append(p.values, v)
 		i = k + 1
 	}
@@ -97,10 +92,27 @@ func (p *parser) valueList(i, j int, keyed bool) ([]ast.Value, bool) {
 	return out, ok
 }
 
-// value reads one part.
-func (p *parser) value(i, j int) (ast.Value, bool) {
+// partEnd is the comma that ends the part at token i, or j.
+func (p *parser) partEnd(i, j int) int {
+	for i < j && p.toks[i].kind != ',' {
+		i = p.after(i)
+	}
+	return i
+}
+
+// part reads one part of a list.
+func (p *parser) part(v *ast.Value, i, j int, keyed bool) bool {
+	if keyed && i+2 < j && p.toks[i].kind == tIdent && p.toks[i+1].kind == '=' && p.toks[i+2].kind != '=' {
+		v.Key = decode(p.text[p.toks[i].start:p.toks[i].end], false)
+		i += 2
+	}
+	return p.value(v, i, j)
+}
+
+// value reads what a part is, its key aside.
+func (p *parser) value(v *ast.Value, i, j int) bool {
 	first := p.toks[i]
-	v := ast.Value{At: p.span(first.start, p.toks[j-1].end), Raw: p.raw(i, j)}
+	v.At, v.Raw = p.span(first.start, p.toks[j-1].end), p.raw(i, j)
 	switch {
 	case j == i+1 && first.kind == tString:
 		v.Kind = ast.String
@@ -121,35 +133,34 @@ func (p *parser) value(i, j int) (ast.Value, bool) {
 		v.Kind = ast.Words
 		v.Text = p.words(i, j)
 	}
-	return v, true
+	return true
 }
 
-func (p *parser) number(v ast.Value, t token) (ast.Value, bool) {
+func (p *parser) number(v *ast.Value, t token) bool {
 	v.Kind = ast.Number
 	v.Text = p.text[t.start:t.end]
 	digits := p.text[t.start:t.aux]
 	v.Unit = decode(p.text[t.aux:t.end], false)
 	if len(digits) == 1 {
 		v.Number = float64(digits[0] - '0')
-		return v, true
+		return true
 	}
 	n, err := strconv.ParseFloat(digits, 64)
 	if err != nil {
 		p.errorf(diag.BadValue, t.start, t.end, "the number is out of range")
-		return v, false
+		return false
 	}
 	v.Number = n
-	return v, true
+	return true
 }
 
 // args reads the arguments between the parentheses of a function.
-func (p *parser) args(v ast.Value, i, j int) (ast.Value, bool) {
+func (p *parser) args(v *ast.Value, i, j int) (ok bool) {
 	if i == j {
-		return v, true
+		return true
 	}
-	var ok bool
 	v.Args, ok = p.valueList(i, j, true)
-	return v, ok
+	return ok
 }
 
 // urlArgs is the unquoted content of a url token as one argument, or none.
