@@ -75,11 +75,11 @@ func bare(s *registry.Selector) *registry.EntityType {
 }
 
 // matching are the entities that a rule's selectors fit, by index.
-func (r *rule) matching(w *World) []int {
+func (r *rule) matching(m *Matcher) []int {
 	var out []int
-	for i := range w.Entities {
+	for i := range m.w.Entities {
 		for _, group := range r.groups {
-			if slices.ContainsFunc(group, func(s *registry.Selector) bool { return w.Matches(s, i) }) {
+			if slices.ContainsFunc(group, func(s *registry.Selector) bool { return m.Matches(s, i) }) {
 				out = append(out, i)
 				break
 			}
@@ -92,8 +92,9 @@ func (r *rule) matching(w *World) []int {
 // world as it was merged; what follows sees the overridden one.
 func (a *assembly) adjust(w *World, rs *rules) *World {
 	matched := make([][]int, len(rs.overrides))
+	m := NewMatcher(w)
 	for i, r := range rs.overrides {
-		if matched[i] = r.matching(w); len(matched[i]) == 0 {
+		if matched[i] = r.matching(m); len(matched[i]) == 0 {
 			a.Warnf(diag.NoMatch, r.at, "the override %s fits no entity of this world", diag.Quote(r.text))
 		}
 	}
@@ -101,8 +102,9 @@ func (a *assembly) adjust(w *World, rs *rules) *World {
 		a.override(w, r, matched[i])
 	}
 	gone := make([]bool, len(w.Entities))
+	m = NewMatcher(w) // the overrides may have changed what fits
 	for _, r := range rs.excludes {
-		hits := r.matching(w)
+		hits := r.matching(m)
 		if len(hits) == 0 {
 			a.Warnf(diag.NoMatch, r.at, "the exclusion %s fits no entity of this world", diag.Quote(r.text))
 		}
@@ -110,12 +112,10 @@ func (a *assembly) adjust(w *World, rs *rules) *World {
 	}
 	var fixed []Fixed
 	for _, r := range rs.fixed {
-		if a.available(r) {
-			fixed = append(fixed, a.fix(r)...)
-		} else {
-			a.take(w, r, r.matching(w), gone)
-			fixed = append(fixed, a.fix(r)...)
+		if !a.available(r) {
+			a.take(w, r, r.matching(m), gone)
 		}
+		fixed = append(fixed, a.fix(r)...)
 	}
 	if a.HasErrors() {
 		return nil

@@ -114,7 +114,7 @@ func (a *assembly) discover() {
 	}
 	skip := a.skipped()
 	for n, r := range a.recipes {
-		i := slices.IndexFunc(a.o.Matchers, func(m Matcher) bool { return m.Name == r.Matcher })
+		i := slices.IndexFunc(a.o.Matchers, func(m Discoverer) bool { return m.Name == r.Matcher })
 		result := a.o.Matchers[i].Run(Request{
 			Registry: a.o.Registry, Root: a.o.Root, AllowOutside: a.o.AllowOutside, Stat: a.o.Stat, Recipe: r, Skip: skip,
 		})
@@ -153,7 +153,7 @@ func (a *assembly) merge(found []Entity, r *Recipe, byID map[key]int32, byPath m
 }
 
 // addSingletons brings into being the one entity that a fixed constraint or override speaks
-// of by its bare type.
+// of by its bare type, where such an entity exists by being named and so grants nothing.
 func (a *assembly) addSingletons(rules *rules) {
 	for _, r := range slices.Concat(rules.overrides, rules.fixed) {
 		if r.value.kind == mapNode && r.value.get("available") != nil {
@@ -161,7 +161,7 @@ func (a *assembly) addSingletons(rules *rules) {
 		}
 		for _, sel := range slices.Concat(r.groups...) {
 			t := bare(sel)
-			if t == nil || !t.Singleton || a.exists(t, t.Name, "") {
+			if t == nil || !t.Singleton || !t.Named || a.exists(t, t.Name, "") {
 				continue
 			}
 			d := &draft{}
@@ -200,14 +200,14 @@ func (a *assembly) exists(t *registry.EntityType, id, keyText string) bool {
 // exists there is for the world to say.
 func (a *assembly) addNamed() {
 	implicit := len(a.stack) == 0
-	add := func(n registry.Entity, all bool) {
+	add := func(n registry.Entity, all, declared bool) {
 		t := a.o.Registry.Type(n.Type)
 		if strings.Contains(n.Type, "|") {
 			var quiet composer
 			quiet.o = a.o
 			t = quiet.typeNamed(n.Type, n.At)
 		}
-		if t == nil || t.Root || n.ID == "" || !(all || t.Named || t.Singleton) {
+		if t == nil || t.Root || n.ID == "" || !(all || t.Named) {
 			return
 		}
 		d := &draft{}
@@ -220,7 +220,7 @@ func (a *assembly) addNamed() {
 			}
 			d.Attributes = append(d.Attributes, attr)
 		}
-		if t.PathAttr != "" && (d.Attribute(t.PathAttr) != nil || t.Key() == t.PathAttr) {
+		if !declared && reachesForPath(d) {
 			return
 		}
 		keyText := n.ID
@@ -238,9 +238,20 @@ func (a *assembly) addNamed() {
 		}
 	}
 	for _, n := range a.o.Declared {
-		add(n, true)
+		add(n, true, true)
 	}
 	for _, n := range a.o.Named {
-		add(n, implicit)
+		add(n, implicit, false)
 	}
+}
+
+// reachesForPath reports whether an entity says where it lies on the disk.
+func reachesForPath(d *draft) bool {
+	for _, attr := range d.Type.Attributes {
+		isPath := attr.Type.Kind == registry.Path || attr.Name == d.Type.PathAttr
+		if isPath && (d.Attribute(attr.Name) != nil || d.Type.Key() == attr.Name) {
+			return true
+		}
+	}
+	return false
 }

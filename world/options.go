@@ -20,7 +20,7 @@ type Options struct {
 	// beside what the listing of a directory tells.
 	Stat bool
 	// Matchers are the discovery matchers that recipes may name.
-	Matchers []Matcher
+	Matchers []Discoverer
 	// Collections gives the text of a named collection, itself a world file, for the key
 	// "require"; ok is false where there is none. nil means that there are no collections.
 	Collections func(name string) (src *diag.Source, ok bool)
@@ -32,9 +32,9 @@ type Options struct {
 	Declared []registry.Entity
 }
 
-// Matcher discovers entities. Run must give the same result for the same outside state,
+// Discoverer is a discovery matcher: it finds entities. Run must give the same result for the same outside state,
 // whatever the order in which directories are listed.
-type Matcher struct {
+type Discoverer struct {
 	Name string
 	// Keys are the recipe keys that the matcher knows, beside "matcher". Any other is an
 	// error.

@@ -79,7 +79,7 @@ func (r *Recipe) Count(key string, otherwise int) int {
 }
 
 // readRecipe reads one entry of "discover".
-func readRecipe(n *node, matchers []Matcher, l *diag.List) *Recipe {
+func readRecipe(n *node, matchers []Discoverer, l *diag.List) *Recipe {
 	if n.kind != mapNode {
 		l.Errorf(diag.Matcher, n.at, "a recipe is a map with the key matcher, not %s", n.kind)
 		return nil

@@ -1,0 +1,228 @@
+package discover
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"time"
+
+	"umwelt/diag"
+	"umwelt/registry"
+	"umwelt/world"
+)
+
+// Classes of entities that the walk itself knows to be special. The slices are shared.
+var (
+	escapesClass    = []string{"escapes"}
+	unreadableClass = []string{"unreadable"}
+)
+
+// The attributes that the walk can tell, named by position.
+const (
+	atPath = iota
+	atName
+	atLanguage
+	atKind
+	atTarget
+	atSize
+	atMtime
+	atMode
+	atLinks
+	attrCount
+)
+
+var attrNames = [attrCount]string{"path", "name", "language", "kind", "target", "size", "mtime", "mode", "links"}
+
+// shape is how entities of a type are laid out.
+type shape struct {
+	typ   *registry.EntityType
+	names [attrCount]string
+	order [attrCount]int // position → attribute, in the order of the vocabulary
+}
+
+// emitter turns listings into entities.
+type emitter struct {
+	req       *world.Request
+	res       *world.Result
+	place     place
+	bounds    bounds
+	walker    *walker
+	dir, file shape
+	slab      []world.Attribute
+}
+
+func (e *emitter) shapeOf(name string) shape {
+	s := shape{typ: typeOf(e.req, e.res, name), names: attrNames}
+	if s.typ == nil {
+		return s
+	}
+	if s.typ.PathAttr != "" {
+		s.names[atPath] = s.typ.PathAttr
+	}
+	var attrs []world.Attribute
+	for i, n := range s.names {
+		if r := s.typ.Attribute(n); r != nil {
+			s.names[i] = r.Name
+		}
+		attrs = append(attrs, world.Attribute{Name: s.names[i]})
+	}
+	for i, a := range world.Complete(s.typ, "", attrs)[:attrCount] {
+		s.order[i] = slices.Index(s.names[:], a.Name)
+	}
+	return s
+}
+
+// emit fills the result, parents before what they hold.
+func (e *emitter) emit(top *listing) {
+	entities, attributes := count(top)
+	e.res.Entities = make([]world.Entity, 0, entities)
+	e.slab = make([]world.Attribute, 0, attributes)
+	e.listing(top, world.NoParent, "")
+}
+
+// count is how many entities and attributes a listing makes, and drops directories that
+// stand only for what is below them where nothing is.
+func count(l *listing) (entities, attributes int) {
+	kept := l.entries[:0]
+	for _, x := range l.entries {
+		below, more := 0, 0
+		if x.sub != nil {
+			if x.sub.err != nil && went(x.sub.err) {
+				continue // it vanished, or became a link, after its parent was read
+			}
+			below, more = count(x.sub)
+			if !x.keep && below == 0 && x.sub.err == nil {
+				continue
+			}
+		}
+		kept = append(kept, x)
+		entities += 1 + below
+		attributes += 3 + more
+	}
+	l.entries = kept
+	return entities, attributes
+}
+
+func (e *emitter) listing(l *listing, parent int32, dir string) {
+	looks := e.lookCloser(l, dir)
+	for i := range l.entries {
+		x := &l.entries[i]
+		var look looked
+		if looks != nil {
+			if look = looks[i]; look.gone {
+				continue
+			}
+		}
+		ent := e.entity(x, &look.more)
+		ent.Parent = parent
+		self := int32(len(e.res.Entities))
+		switch {
+		case look.escapes:
+			ent.Classes = escapesClass
+		case x.sub != nil && x.sub.err != nil:
+			ent.Classes = unreadableClass
+			e.res.Diagnostics.Warnf(diag.Unreadable, e.req.Recipe.At, "the directory %s cannot be read (%s), so what it holds is not in the world", diag.Quote(x.path), reason(x.sub.err))
+		}
+		e.res.Entities = append(e.res.Entities, ent)
+		if x.sub != nil {
+			e.listing(x.sub, self, x.path)
+		}
+	}
+}
+
+// entity lays out an entry. more holds what the name does not tell, "" for nothing.
+func (e *emitter) entity(x *entry, more *[attrCount]string) world.Entity {
+	s := &e.file
+	if x.kind == directory {
+		s = &e.dir
+	}
+	name := x.path[x.name:]
+	more[atPath], more[atName] = x.path, name
+	if x.kind == regular {
+		more[atLanguage] = languageOf(name)
+	} else if x.kind != directory {
+		more[atKind] = x.kind.String()
+	}
+	from := len(e.slab)
+	for _, i := range s.order {
+		if more[i] != "" {
+			e.slab = append(e.slab, world.Attribute{Name: s.names[i], Text: more[i]})
+		}
+	}
+	return world.Entity{Type: s.typ, ID: x.path, Attributes: e.slab[from:len(e.slab):len(e.slab)]}
+}
+
+// looked is what a look at an entry itself tells, beside its name and kind.
+type looked struct {
+	more    [attrCount]string
+	escapes bool
+	gone    bool
+}
+
+// lookCloser looks at the entries of a directory that need it: links, and all where the
+// request wants what only a look tells. It is nil where none does.
+func (e *emitter) lookCloser(l *listing, dir string) []looked {
+	if !e.req.Stat && !slices.ContainsFunc(l.entries, func(x entry) bool { return x.kind == symlink }) {
+		return nil
+	}
+	inside, from := e.place.inside, ""
+	if dir != "" {
+		inside = e.walker.relative(dir)
+	}
+	if inside != "." {
+		from = inside
+	}
+	out := make([]looked, len(l.entries))
+	at, err := e.walker.tree.at(inside)
+	if err != nil {
+		for i := range out {
+			out[i].gone = went(err)
+			out[i].escapes = l.entries[i].kind == symlink // where it leads is unknown
+		}
+		return out
+	}
+	defer at.close()
+	for i := range out {
+		x, look := &l.entries[i], &out[i]
+		name := x.path[x.name:]
+		if x.kind == symlink {
+			target, err := at.readlink(name)
+			if err != nil {
+				look.gone = true
+				continue
+			}
+			look.more[atTarget] = target
+			look.escapes = e.bounds.escapes(from, target)
+		}
+		if e.req.Stat {
+			f, err := at.stat(name)
+			if err != nil {
+				look.gone = true
+				continue
+			}
+			e.facts(x, f, &look.more)
+		}
+	}
+	return out
+}
+
+// facts records what a look tells, in the vocabulary's own form.
+func (e *emitter) facts(x *entry, f facts, more *[attrCount]string) {
+	t := e.file.typ
+	if x.kind == directory {
+		t = e.dir.typ
+	}
+	set := func(i int, text string) {
+		if a, ok := typed(e.req.Registry, t, attrNames[i], text); ok {
+			more[i] = a.Text
+		}
+	}
+	if x.kind == regular {
+		set(atSize, strconv.FormatInt(f.size, 10)+"B")
+	}
+	set(atMtime, f.mtime.UTC().Format(time.RFC3339))
+	set(atMode, fmt.Sprintf("%04o", f.mode))
+	if x.kind != directory && f.links > 1 {
+		set(atLinks, strconv.FormatUint(f.links, 10))
+	}
+}
