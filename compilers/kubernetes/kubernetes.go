@@ -43,6 +43,8 @@ func support() map[string]compilers.Support {
 		"file.visible":           {Level: compilers.Enforced},
 		"dir.editable":           {Level: compilers.Enforced},
 		"dir.visible":            {Level: compilers.Enforced},
+		"use.editable":           {Level: compilers.Enforced},
+		"use.visible":            {Level: compilers.Enforced},
 		"mount.*":                {Level: compilers.Partial, Why: "memory filesystems become volumes; host directories are not mounted, the image provides its own"},
 		"network.allow":          {Level: compilers.Partial, Why: "addresses, ports and protocols only, and the cluster's network plugin must enforce NetworkPolicy"},
 		"network.deny":           {Level: compilers.Partial, Why: "where a NetworkPolicy cannot leave a host out, what would reach it is closed"},
