@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"regexp"
+	"strconv"
 	"unicode/utf8"
 
 	"gopkg.in/yaml.v3"
@@ -29,7 +31,7 @@ func Read(src *diag.Source) (*Roster, diag.List) {
 	if doc == nil {
 		return nil, list
 	}
-	r := &reader{list: &list, src: src, lines: lineStarts(src.Text)}
+	r := &reader{list: &list, src: src, index: newIndex(src.Text)}
 	r.sane(doc, 0)
 	if list.HasErrors() {
 		return nil, list
@@ -66,7 +68,7 @@ func parse(src *diag.Source, list *diag.List) *yaml.Node {
 		if errors.Is(err, io.EOF) {
 			list.Errorf(diag.YAML, at, "the roster is empty")
 		} else {
-			list.Errorf(diag.YAML, at, "not YAML: %v", err)
+			list.Errorf(diag.YAML, errorPlace(src, err), "not YAML: %s", errorText(err))
 		}
 		return nil
 	}
@@ -77,10 +79,25 @@ func parse(src *diag.Source, list *diag.List) *yaml.Node {
 	return doc.Content[0]
 }
 
+// yamlError is what the YAML library says of broken text: "yaml: line 3: did not find …".
+var yamlError = regexp.MustCompile(`^yaml: (?:line ([0-9]+): )?`)
+
+// errorPlace is the start of the line that an error of the YAML library names.
+func errorPlace(src *diag.Source, err error) diag.Span {
+	line := 1
+	if m := yamlError.FindStringSubmatch(err.Error()); m != nil && m[1] != "" {
+		line, _ = strconv.Atoi(m[1])
+	}
+	at := diag.Pos{Line: int32(line), Column: 1, Offset: int32(newIndex(src.Text).offset(line, 1))}
+	return diag.Span{Source: src, Start: at, End: at}
+}
+
+func errorText(err error) string { return yamlError.ReplaceAllString(err.Error(), "") }
+
 type reader struct {
 	list  *diag.List
 	src   *diag.Source
-	lines []int32 // offset of each line's first byte
+	index *index
 }
 
 // full reports whether enough errors were found; hostile text could give millions.
@@ -109,39 +126,12 @@ func (r *reader) sane(n *yaml.Node, depth int) bool {
 
 // at is the place of a node. YAML readers count columns in code points, as diagnostics do.
 func (r *reader) at(n *yaml.Node) diag.Span {
-	start := diag.Pos{Line: int32(n.Line), Column: int32(n.Column)}
-	if n.Line < 1 || n.Line > len(r.lines) {
-		return diag.Span{Source: r.src}
-	}
-	at := int(r.lines[n.Line-1])
-	for c := 1; c < n.Column && at < len(r.src.Text); c++ {
-		_, size := utf8.DecodeRune(r.src.Text[at:])
-		at += size
-	}
-	start.Offset = int32(at)
+	offset := r.index.offset(n.Line, n.Column)
+	start := diag.Pos{Line: int32(n.Line), Column: int32(n.Column), Offset: int32(offset)}
 	end := start
-	if n.Kind == yaml.ScalarNode && n.Style == 0 && bytes.HasPrefix(r.src.Text[at:], []byte(n.Value)) {
+	if n.Kind == yaml.ScalarNode && n.Style == 0 && bytes.HasPrefix(r.src.Text[offset:], []byte(n.Value)) {
 		end.Offset += int32(len(n.Value))
 		end.Column += int32(utf8.RuneCountInString(n.Value))
 	}
 	return diag.Span{Source: r.src, Start: start, End: end}
-}
-
-// lineStarts finds the lines of a text as YAML counts them.
-func lineStarts(text []byte) []int32 {
-	starts := []int32{0}
-	for i := 0; i < len(text); {
-		c, size := utf8.DecodeRune(text[i:])
-		i += size
-		switch c {
-		case '\r':
-			if i < len(text) && text[i] == '\n' {
-				i++
-			}
-			fallthrough
-		case '\n', '\u0085', '\u2028', '\u2029':
-			starts = append(starts, int32(i))
-		}
-	}
-	return starts
 }

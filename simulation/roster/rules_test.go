@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"umwelt/simulation/roster"
 )
@@ -483,5 +484,33 @@ func TestBuilt(t *testing.T) {
 				t.Errorf("want %q, got %q", c.want, got)
 			}
 		})
+	}
+}
+
+// TestLongLine reads thousands of declarations that all stand on one line; the work must
+// not grow with the square of its length.
+func TestLongLine(t *testing.T) {
+	const n = 20000
+	var b strings.Builder
+	b.WriteString(`{"variables": {"version": "1.0", "evaluation_mode": "eager", "debug_logging": false, "extents": {}, "item_profiles": [], "declarations": [`)
+	for i := range n {
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		fmt.Fprintf(&b, `{"id": "é%d", "scope": "agent", "type": "scalar", "lifetime": "tick", "semantic_type": "bars", "readable_by": ["engine", "agent"], `+
+			`"writable_by": [], "exposed_to": ["agent"], "initial_value": 0, "normalization": {"kind": "binary", "threshold": 0.5}}`, i)
+	}
+	b.WriteString("]}}")
+	start := time.Now()
+	r, list := load(b.String())
+	if list.HasErrors() || len(r.Declarations) != n {
+		t.Fatal(messages(list))
+	}
+	last := r.Declarations[n-1].At.Of("id").Start
+	if got := b.String()[last.Offset:]; !strings.HasPrefix(got, fmt.Sprintf(`"é%d"`, n-1)) {
+		t.Errorf("the last id is placed at %.20q", got)
+	}
+	if took := time.Since(start); took > 20*time.Second {
+		t.Errorf("it took %s", took)
 	}
 }
