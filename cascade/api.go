@@ -36,6 +36,10 @@ type Effective struct {
 	Winner   *Candidate      // the winning declaration; nil where none set it
 	Sets     [][]string      // for the comparison "overlap": every set that must be met
 	Reason   *Reason         // why a derivation or a fixed constraint changed it; nil otherwise
+	// From are the declarations that Resolved is made of: the winner alone for an exact
+	// property, every one that applies, highest precedence first, where the comparison
+	// combines them, and in order of appearance for a repeatable property.
+	From []*Candidate
 }
 
 // Candidate is one declaration of one rule that applies to an entity's property.

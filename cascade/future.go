@@ -1,0 +1,3 @@
+package cascade
+
+type future struct{}
