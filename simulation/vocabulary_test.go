@@ -92,7 +92,7 @@ func TestThirdVocabulary(t *testing.T) {
 	if list = append(list, bound.Diagnostics...); len(list) > 0 {
 		t.Fatal(list)
 	}
-	res, list := cascade.Resolve(bound, w, nil)
+	res, list := cascade.New(w, bound).Resolve(nil)
 	if len(list) > 0 {
 		t.Fatal(list)
 	}
@@ -117,7 +117,7 @@ func TestThirdVocabulary(t *testing.T) {
 		if i < 0 {
 			t.Fatalf("no %s %s", c.entity, c.id)
 		}
-		got := res.Effective(i, typ.Property(c.property))
+		got := res.Get(i, typ.Property(c.property))
 		if got.Value == nil || got.Value.Text != c.want || got.Origin != c.origin {
 			t.Errorf("%s#%s %s: got %+v from %s, want %s from %s", c.entity, c.id, c.property, got.Value, got.Origin, c.want, c.origin)
 		}

@@ -43,7 +43,7 @@ func Compiler() compilers.Compiler {
 // compile makes the roster and checks all of it before any text is written.
 func compile(info compilers.Info, in compilers.Input) compilers.Output {
 	var out compilers.Output
-	b := newBuilder(in.Resolution.World, in.Resolution.Effective, &out.Diagnostics)
+	b := newBuilder(in.Resolution.World(), in.Resolution.Get, &out.Diagnostics)
 	if b == nil {
 		return out
 	}

@@ -66,7 +66,7 @@ func inputOf(t testing.TB, reg *registry.Registry, view string, w *world.World, 
 	if len(list) > 0 {
 		t.Fatalf("view: %s\n%s", messages(list), view)
 	}
-	r, list := cascade.Resolve(bound, w, nil)
+	r, list := cascade.New(w, bound).Resolve(nil)
 	if list.HasErrors() {
 		t.Fatal(messages(list))
 	}
@@ -220,7 +220,7 @@ func TestChecks(t *testing.T) {
 		{"random", hidden, "type=tensor1d;shape=[2];initial=;initial-mode=random_uniform;initial-params=[low 0, high 1]", ""},
 		{"random param", hidden, "type=tensor1d;shape=[2];initial=;initial-mode=random_uniform;initial-params=[low, high 1]", "not a name and a number"},
 		{"random params", hidden, "type=tensor1d;shape=[2];initial=;initial-mode=random_uniform;initial-params=[low 0]", "exactly the parameters"},
-		{"random shown", shown, "type=tensor1d;shape=[2];initial=;initial-mode=random_uniform;initial-params=[low 0, high 1]", "v.umw:1:63: error[invalid]: variable \"v\": a variable that begins at random"},
+		{"random shown", shown, "type=tensor1d;shape=[2];initial=;initial-mode=random_uniform;initial-params=[low 0, high 1]", "v.umw:1:61: error[invalid]: variable \"v\": a variable that begins at random"},
 		{"private shown", shown, "scope=agent_private", "can be exposed"},
 		{"bool shown", shown, "type=bool;initial=true", "cannot be exposed"},
 		{"item", hidden, "scope=item;profile=food", ""},
@@ -307,8 +307,8 @@ func TestOrder(t *testing.T) {
 // TestFixed holds that physics of the world counts, and is named where it is to blame.
 func TestFixed(t *testing.T) {
 	fixed := "fixed:\n  \"variable#v\": { %s }\n"
-	out := compile(t, shown, variable("")+fmt.Sprintf(fixed, "exposed-to: none"), nil)
-	if got := messages(out.Diagnostics); out.Text != nil || !strings.Contains(got, "v.umw:1:82") || !strings.Contains(got, "takes no normalization") {
+	out := compile(t, shown, variable("")+fmt.Sprintf(fixed, "exposed-to: []"), nil)
+	if got := messages(out.Diagnostics); out.Text != nil || !strings.Contains(got, "v.umw:1:80") || !strings.Contains(got, "takes no normalization") {
 		t.Errorf("got %s", got)
 	}
 	out = compile(t, shown, variable("")+fmt.Sprintf(fixed, "readable-by: agent"), nil)
