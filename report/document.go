@@ -80,11 +80,13 @@ type Property struct {
 // Hidden stands for a value that is never printed.
 const Hidden = "(secret)"
 
-// Rule is one complex selector of a rule.
+// Rule is one complex selector of a rule. Matched counts the entities that it fits. Idle
+// says that its context qualifiers do not hold, so that it decides nothing for them.
 type Rule struct {
 	Place
 	Selector string
 	Matched  int
+	Idle     bool
 }
 
 // Diagnostic is one finding.
@@ -105,16 +107,9 @@ func Diagnostics(list diag.List) []Diagnostic {
 	return out
 }
 
-func place(s diag.Span) *Place {
-	if s.Source == nil {
-		return nil
-	}
-	return &Place{File: s.Source.Name, Line: s.Start.Line, Column: s.Start.Column}
-}
-
 // members is the list of a list-like value, never nil, and nil of any other.
-func members(t registry.ValueType, v *registry.Value) []string {
-	if t.Shape == registry.One {
+func members(p *registry.Property, v *registry.Value) []string {
+	if p.Type.Shape == registry.One && !p.Repeatable {
 		return nil
 	}
 	return append([]string{}, v.List...)

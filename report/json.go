@@ -163,8 +163,7 @@ func (e *encoder) property(p *Property) {
 	e.place("from", p.From)
 	e.place("fixed", p.Fixed)
 	if p.Secret {
-		e.key("secret")
-		e.b = append(e.b, "true"...)
+		e.flag("secret")
 	}
 	e.b = append(e.b, '}')
 }
@@ -174,6 +173,9 @@ func (e *encoder) rule(r Rule) {
 	e.position(r.Place)
 	e.text("selector", r.Selector)
 	e.number("matched", int64(r.Matched))
+	if r.Idle {
+		e.flag("idle")
+	}
 	e.b = append(e.b, '}')
 }
 
@@ -223,6 +225,12 @@ func (e *encoder) optional(key, value string) {
 	if value != "" {
 		e.text(key, value)
 	}
+}
+
+// flag writes a member that is true; one that is false is left out.
+func (e *encoder) flag(key string) {
+	e.key(key)
+	e.b = append(e.b, "true"...)
 }
 
 func (e *encoder) number(key string, n int64) {

@@ -31,7 +31,7 @@ func sample() *Document {
 			{Taxon: "world", Type: "file", ID: "a\xff\x1b[31m\u202e", Parent: &Ref{"dir", "."},
 				Attributes: []Attribute{{Name: "path", Text: "a\xff\x1b[31m\u202e"}, {Name: "tags", List: []string{}}}},
 		}),
-		Rules:       []Rule{{Place{"v.umw", 3, 1}, `tool[name="Bash"] > x`, 1}},
+		Rules:       []Rule{{Place{"v.umw", 3, 1}, `tool[name="Bash"] > x`, 1, false}, {Place{"v.umw", 4, 1}, "mode#x tool", 0, true}},
 		Diagnostics: []Diagnostic{{Severity: "warning", Code: "no-match", Place: &Place{"v.umw", 4, 1}, Message: "the rule matches nothing", Hint: "look"}, {Severity: "error", Code: "yaml", Message: "m"}},
 	}
 }
@@ -51,7 +51,8 @@ const sampleJSON = `{"schema": "umwelt.dry-run/1",
   {"taxon": "world", "type": "env", "id": "TOKEN", "classes": [], "properties": {"value": {"value": "(secret)", "source": "cascade", "secret": true}}},
   {"taxon": "world", "type": "file", "id": "a\\xff\u001b[31m\u202e", "id-bytes": "Yf8bWzMxbeKArg==", "classes": [], "parent": {"type": "dir", "id": "."}, "attributes": {"path": "a\\xff\u001b[31m\u202e", "path-bytes": "Yf8bWzMxbeKArg==", "tags": []}, "properties": {}}],
  "rules": [
-  {"file": "v.umw", "line": 3, "column": 1, "selector": "tool[name=\"Bash\"] > x", "matched": 1}],
+  {"file": "v.umw", "line": 3, "column": 1, "selector": "tool[name=\"Bash\"] > x", "matched": 1},
+  {"file": "v.umw", "line": 4, "column": 1, "selector": "mode#x tool", "matched": 0, "idle": true}],
  "diagnostics": [
   {"severity": "warning", "code": "no-match", "file": "v.umw", "line": 4, "column": 1, "message": "the rule matches nothing", "hint": "look"},
   {"severity": "error", "code": "yaml", "message": "m"}]}
@@ -89,6 +90,7 @@ file "a\xff\x1b[31m\u{202e}"
 
 rules
   v.umw:3:1  tool[name="Bash"] > x  matched 1
+  v.umw:4:1  mode#x tool  matched 0, but its context does not hold
 `
 	if b.String() != want {
 		t.Errorf("got\n%s\nwant\n%s", &b, want)

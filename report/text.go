@@ -29,7 +29,11 @@ func (d *Document) WriteText(w io.Writer) error {
 		out.WriteString("\nrules\n")
 	}
 	for _, r := range d.Rules {
-		fmt.Fprintf(out, "  %s  %s  matched %d\n", r.Place, diag.Escape(r.Selector), r.Matched)
+		fmt.Fprintf(out, "  %s  %s  matched %d", r.Place, diag.Escape(r.Selector), r.Matched)
+		if r.Idle {
+			out.WriteString(", but its context does not hold")
+		}
+		out.WriteByte('\n')
 	}
 	return out.Flush()
 }

@@ -29,7 +29,7 @@ func environment(vars []confine.Env, searchPath, secret string) (env list, names
 		}
 		seen[v.Name] = true
 		if !envPattern.MatchString(v.Name) {
-			notes = append(notes, compilers.Note{Level: compilers.Partial,
+			notes = append(notes, compilers.Note{Rule: v.By.Rule, Declaration: v.By.Declaration, Level: compilers.Dropped,
 				Why: fmt.Sprintf("the environment variable %s does not pass: Kubernetes takes no such name", diag.Quote(v.Name))})
 			continue
 		}

@@ -16,11 +16,11 @@ func Compiler() compilers.Compiler { return compilers.Compiler{Info: info(), Com
 
 func compile(in compilers.Input) compilers.Output {
 	c, problems := confine.From(in.Resolution)
+	if problems.HasErrors() {
+		return compilers.Output{Diagnostics: problems}
+	}
 	out := Render(c, in)
 	out.Diagnostics = append(problems, out.Diagnostics...)
-	if out.Diagnostics.HasErrors() {
-		out.Text = nil
-	}
 	return out
 }
 
@@ -81,7 +81,7 @@ const diskWhy = "counts what the container writes outside the project, not the c
 func Render(c *confine.Confinement, in compilers.Input) compilers.Output {
 	target, world := info(), ""
 	if in.Resolution != nil {
-		world = in.Resolution.World.Name
+		world = in.Resolution.World().Name
 	}
 	o, bad := readOptions(func(key string) string { return in.Option(target, key) }, world, in.Version)
 	if bad.HasErrors() {

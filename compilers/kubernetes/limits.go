@@ -1,6 +1,7 @@
 package kubernetes
 
 import (
+	"fmt"
 	"math"
 	"strconv"
 
@@ -13,12 +14,13 @@ import (
 type limits struct {
 	resources object // of resources.limits
 	deadline  int64  // seconds; 0 for none
+	by        []confine.Limit
 	notes     []compilers.Note
 	problems  diag.List
 }
 
 func readLimits(l confine.Limits) limits {
-	var out limits
+	out := limits{by: l.By}
 	size := func(key string, n *int64) {
 		if n == nil {
 			return
@@ -39,7 +41,7 @@ func readLimits(l confine.Limits) limits {
 	if l.WallTime != nil {
 		out.deadline = seconds(*l.WallTime)
 		if *l.WallTime != out.deadline*1e9 {
-			out.note("the wall time is %d s: Kubernetes counts whole seconds, from 1 to %d", out.deadline, math.MaxInt32)
+			out.note("wall-time", "the wall time is %d s: Kubernetes counts whole seconds, from 1 to %d", out.deadline, math.MaxInt32)
 		}
 	}
 	return out
@@ -53,7 +55,7 @@ func (out *limits) millicores(cores float64) (int64, bool) {
 		out.problems.Errorf(diag.Invalid, diag.Span{}, "kubernetes: a limit of %v cores would be read as no limit", cores)
 		return 0, false
 	case cores < 0.001:
-		out.note("the limit is 1m: Kubernetes counts thousandths of a core")
+		out.note("cpu", "the limit is 1m: Kubernetes counts thousandths of a core")
 		return 1, true
 	case cores > 1e9:
 		return 1e12, true
@@ -61,15 +63,24 @@ func (out *limits) millicores(cores float64) (int64, bool) {
 	// A decimal such as 0.29 times 1000 can fall just short of its whole number.
 	milli := math.Floor(math.Nextafter(cores*1000, math.Inf(1)))
 	if math.Abs(cores*1000-milli) > 1e-6 {
-		out.note("the limit is %dm: Kubernetes counts thousandths of a core", int64(milli))
+		out.note("cpu", "the limit is %dm: Kubernetes counts thousandths of a core", int64(milli))
 	}
 	return int64(milli), true
 }
 
-func (out *limits) note(format string, args ...any) {
-	var l layout
-	l.lose(format, args...)
-	out.notes = append(out.notes, l.notes...)
+// note lowers the declarations of one limit, or speaks of the whole text where none is
+// known.
+func (out *limits) note(limit, format string, args ...any) {
+	found := false
+	for _, by := range out.by {
+		if by.Name == limit || by.Name == "max-"+limit {
+			out.notes = append(out.notes, compilers.Note{Rule: by.Rule, Declaration: by.Declaration, Level: compilers.Partial, Why: fmt.Sprintf(format, args...)})
+			found = true
+		}
+	}
+	if !found {
+		out.notes = append(out.notes, compilers.Note{Level: compilers.Partial, Why: fmt.Sprintf(format, args...)})
+	}
 }
 
 // seconds rounds nanoseconds up to whole seconds that a pod's deadline may have.
