@@ -33,6 +33,10 @@ var commonWords = map[string]string{
 	"mode":   "permission bits",
 	"kind":   "a word of this code base",
 	"parent": "the chain of parents, and a key of world files",
+
+	"rule":       "a rule of a view",
+	"require":    "a key of world files",
+	"only-match": "a name that implies a comparison, like the prefixes beside it",
 }
 
 // TestCoreKnowsNoVocabulary reads every string, identifier and comment-free token of the

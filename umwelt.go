@@ -214,7 +214,7 @@ func (p *Policy) loadWorld(o Options, views []string) (*world.World, diag.List) 
 func WorldOptions(o Options, reg *registry.Registry) world.Options {
 	return world.Options{
 		Registry: reg, Root: o.Root, Name: o.Env, AllowOutside: o.AllowOutside, Stat: o.Stat,
-		Matchers: discover.FirstParty(), Collections: sandbox.Collection,
+		Matchers: discover.Matchers(discover.Host{Environ: os.Environ}), Collections: sandbox.Collection,
 	}
 }
 
