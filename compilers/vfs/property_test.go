@@ -123,6 +123,7 @@ func TestWhatIsCompiledIsValid(t *testing.T) {
 			rt.Fatalf("written again, it differs:\n%s", out.Text)
 		}
 	})
+	t.Logf("%d rosters were written", written)
 	if written == 0 {
 		t.Error("no drawn policy was sound")
 	}
