@@ -16,6 +16,8 @@ type rule struct {
 	at     diag.Span
 	groups [][]*registry.Selector // one group per selector as written
 	value  *node                  // nil for "exclude"
+	fixed  []Fixed                // of "fixed": the constraints
+	gone   bool                   // of "fixed": what fits leaves the world
 }
 
 // rules are those of a world, included ones first.
@@ -30,6 +32,12 @@ func (a *assembly) readRules() *rules {
 	}
 	for _, p := range a.fixed {
 		out.fixed = a.readRule(out.fixed, p.key, p.keyAt, p.value)
+	}
+	for _, r := range out.overrides {
+		a.checkOverride(r)
+	}
+	for _, r := range out.fixed {
+		a.fix(r)
 	}
 	for _, n := range a.excludes {
 		text, _ := n.scalar()
@@ -112,10 +120,10 @@ func (a *assembly) adjust(w *World, rs *rules) *World {
 	}
 	var fixed []Fixed
 	for _, r := range rs.fixed {
-		if !a.available(r) {
+		if r.gone {
 			a.take(w, r, r.matching(m), gone)
 		}
-		fixed = append(fixed, a.fix(r)...)
+		fixed = append(fixed, r.fixed...)
 	}
 	if a.HasErrors() {
 		return nil
@@ -172,14 +180,17 @@ func (a *assembly) remove(w *World, gone []bool) {
 	a.entities = kept
 }
 
-// override sets facts of the matched entities. Classes are added: taking one away could
-// lift a constraint that names it.
-func (a *assembly) override(w *World, r *rule, hits []int) {
+func (a *assembly) checkOverride(r *rule) {
 	if r.value.kind != mapNode {
 		a.Errorf(diag.YAML, r.value.at, "an override is a map with the keys classes and attributes, not %s", r.value.kind)
 		return
 	}
 	checkKeys(r.value, "an override", []string{"classes", "attributes"}, &a.List)
+}
+
+// override sets facts of the matched entities. Classes are added: taking one away could
+// lift a constraint that names it.
+func (a *assembly) override(w *World, r *rule, hits []int) {
 	var classes []string
 	if n := r.value.get("classes"); n != nil {
 		classes = textsOf(n, "classes", &a.List)
@@ -223,26 +234,18 @@ func (a *assembly) overrideAttributes(t *registry.EntityType, n *node) []Attribu
 	return out
 }
 
-// available reports whether a fixed constraint leaves the entities in the world.
-func (a *assembly) available(r *rule) bool {
+// fix reads a fixed constraint. It stays in force where it matches nothing now.
+func (a *assembly) fix(r *rule) {
 	if r.value.kind != mapNode {
 		a.Errorf(diag.YAML, r.value.at, "a fixed constraint is a map of properties, not %s", r.value.kind)
-		return true
+		return
 	}
-	n := r.value.get("available")
-	if n == nil {
-		return true
+	if n := r.value.get("available"); n != nil {
+		r.gone = true
+		if n.kind != scalarNode || !strings.EqualFold(n.text, "false") {
+			a.Errorf(diag.BadValue, n.at, "available can only be false: what exists is available")
+		}
 	}
-	if n.kind != scalarNode || !strings.EqualFold(n.text, "false") {
-		a.Errorf(diag.BadValue, n.at, "available can only be false: what exists is available")
-	}
-	return false
-}
-
-// fix types the values of a fixed constraint. It stays in force where it matches nothing
-// now.
-func (a *assembly) fix(r *rule) []Fixed {
-	var out []Fixed
 	for _, group := range r.groups {
 		values := make([][]registry.TypedValue, len(group))
 		for _, p := range r.value.pairs {
@@ -252,11 +255,10 @@ func (a *assembly) fix(r *rule) []Fixed {
 		}
 		for i, sel := range group {
 			if len(values[i]) > 0 {
-				out = append(out, Fixed{Selector: sel, Values: values[i], At: r.at})
+				r.fixed = append(r.fixed, Fixed{Selector: sel, Values: values[i], At: r.at})
 			}
 		}
 	}
-	return out
 }
 
 // fixOne types one property for every selector of a group (one selector as written, bound
@@ -281,6 +283,10 @@ func (a *assembly) fixOne(group []*registry.Selector, values [][]registry.TypedV
 		}
 		fits = true
 		values[i] = append(values[i], typed...)
+		if slices.ContainsFunc(typed, func(v registry.TypedValue) bool { return v.Property.Secret }) {
+			a.Errorf(diag.BadValue, p.keyAt, "%s is never printed, so it cannot stand in a world file", diag.Quote(p.key))
+			return
+		}
 	}
 	if !fits {
 		a.List = append(a.List, problems[:min(1, len(problems))]...)

@@ -237,7 +237,11 @@ func (c *composer) readAttribute(t *registry.EntityType, p pair) (Attribute, boo
 		v, problem = c.o.Registry.TypeText(registered.Type, text)
 	}
 	if problem != "" {
-		c.Errorf(diag.BadValue, p.value.at, "%s.%s: %s", t.Name, a.Name, problem)
+		code := diag.BadValue
+		if registered.Type.Kind == registry.Path {
+			code = diag.BadPath
+		}
+		c.Errorf(code, p.value.at, "%s.%s: %s", t.Name, a.Name, problem)
 		return a, false
 	}
 	a.Text, a.List = v.Text, v.List

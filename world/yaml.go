@@ -158,6 +158,8 @@ func spanAt(src *diag.Source, i int) diag.Span {
 
 var yamlLine = regexp.MustCompile(`line (\d+): `)
 
+var parserMessage = regexp.MustCompile(`did not find expected (<|node content|'-' indicator|key|',' or)|found undefined tag handle`)
+
 // decode runs the YAML library. It is known to panic on some malformed texts, so a panic
 // counts as malformed text.
 func decode(src *diag.Source, l *diag.List) (root *yaml.Node) {
@@ -167,6 +169,9 @@ func decode(src *diag.Source, l *diag.List) (root *yaml.Node) {
 		if m := yamlLine.FindStringSubmatchIndex(message); m != nil {
 			line, _ := strconv.Atoi(message[m[2]:m[3]])
 			message = message[:m[0]] + message[m[1]:]
+			if parserMessage.MatchString(message) {
+				line++ // the library counts the lines of these from 0
+			}
 			starts := lineStarts(src.Text)
 			if line >= 1 && line <= len(starts) {
 				p := diag.Pos{Offset: starts[line-1], Line: int32(line), Column: 1}

@@ -1,0 +1,145 @@
+package world_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"umwelt/diag"
+	"umwelt/registry"
+	"umwelt/world"
+)
+
+var collections = map[string]string{
+	"kit":  "entities:\n- {type: tool, id: Read, classes: [safe], attributes: {level: 2, description: From the kit}}\n- {type: tool, id: Write, attributes: {level: 3}}\n",
+	"loop": "require: [loop]\n",
+}
+
+func withCollections(o world.Options) world.Options {
+	o.Collections = func(name string) (*diag.Source, bool) {
+		text, ok := collections[name]
+		return &diag.Source{Name: name + ".world.yml", Text: []byte(text)}, ok
+	}
+	return o
+}
+
+// TestLoad holds one world per row: its files, of which w.world.yml is loaded, and the world
+// with its diagnostics. Files are read from testdata/load/NAME.txt in the form of a txtar.
+func TestLoad(t *testing.T) {
+	cases, err := filepath.Glob("testdata/load/*.txt")
+	if err != nil || len(cases) == 0 {
+		t.Fatal("no cases", err)
+	}
+	for _, file := range cases {
+		name := strings.TrimSuffix(filepath.Base(file), ".txt")
+		t.Run(name, func(t *testing.T) {
+			text, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			files, want := splitCase(string(text))
+			root := writeTree(t, files)
+			o := withCollections(options(t, root))
+			if strings.HasPrefix(name, "named") {
+				o.Name = "ci"
+			}
+			w, l := world.Load(filepath.Join(root, "w.world.yml"), o)
+			got := list(w) + messages(l, root)
+			if *update {
+				head := strings.SplitAfter(string(text), "-- want --\n")[0]
+				if err := os.WriteFile(file, []byte(head+got), 0o644); err != nil {
+					t.Fatal(err)
+				}
+				return
+			}
+			if got != want {
+				t.Errorf("got:\n%swant:\n%s", got, want)
+			}
+			if (w == nil) != l.HasErrors() {
+				t.Error("a world comes exactly where there is no error")
+			}
+		})
+	}
+}
+
+// splitCase reads "-- name --" sections; the last is "want".
+func splitCase(text string) (files map[string]string, want string) {
+	files = map[string]string{}
+	name := ""
+	for line := range strings.SplitAfterSeq(text, "\n") {
+		head := strings.TrimSpace(line)
+		if strings.HasPrefix(head, "-- ") && strings.HasSuffix(head, " --") {
+			name = strings.TrimSpace(head[3 : len(head)-3])
+			files[name] = ""
+			continue
+		}
+		files[name] += line
+	}
+	want = files["want"]
+	delete(files, "want")
+	delete(files, "")
+	for name, text := range files {
+		if strings.HasPrefix(text, "-> ") {
+			files[name] = strings.TrimSpace(text)
+		}
+	}
+	return files, want
+}
+
+func TestImplicit(t *testing.T) {
+	root := writeTree(t, map[string]string{"src/a.go": "", "b.md": ""})
+	o := options(t, root)
+	o.Named = []registry.Entity{
+		{Type: "tool", ID: "Bash"},
+		{Type: "file", ID: "gone.txt", Attributes: map[string]string{"path": "gone.txt"}},
+		{Type: "mount", ID: "/home", Attributes: map[string]string{"path": "/home"}},
+		{Type: "world", ID: "ci"},
+		{Type: "resource", ID: "resource"},
+		{Type: "network", ID: "api.github.com", Attributes: map[string]string{"host": "api.github.com"}},
+		{Type: "tool", ID: "Level", Attributes: map[string]string{"level": "99"}},
+		{Type: "unheard", ID: "x"},
+	}
+	w, l := world.Implicit(o)
+	if err := l.Err(); err != nil {
+		t.Fatal(err)
+	}
+	want := `world#world explicit
+file#b.md < world#world [language=markdown] discovered by filesystem
+dir#src < world#world discovered by filesystem
+file#src/a.go < dir#src [language=go] discovered by filesystem
+mount#/dev < world#world [name=dev] [type=dev] discovered by system
+mount#/proc < world#world [name=proc] [type=proc] discovered by system
+mount#/tmp < world#world [name=tmp] [type=tmpfs] discovered by system
+tool#Bash referenced
+resource#resource < world#world referenced
+network#api.github.com < world#world [host=api.github.com] referenced
+`
+	if got := list(w); got != want {
+		t.Errorf("got:\n%s", got)
+	}
+}
+
+// A world file is a grant: of what a view names, only what grants nothing comes in.
+func TestNamedWithWorldFile(t *testing.T) {
+	o := options(t, t.TempDir())
+	o.Named = []registry.Entity{
+		{Type: "tool", ID: "Bash"},
+		{Type: "resource", ID: "resource"},
+		{Type: "network", ID: "network"},
+		{Type: "source", ID: "other", Attributes: map[string]string{"name": "auth"}},
+	}
+	o.Declared = []registry.Entity{{Type: "source", ID: "core", Attributes: map[string]string{"root": "src/core"}}}
+	w, l := world.LoadText(&diag.Source{Name: "w.world.yml", Text: []byte("entities: [{type: source, id: auth, attributes: {root: src/auth}}]\n")}, "", o)
+	if err := l.Err(); err != nil {
+		t.Fatal(err)
+	}
+	want := `world#w < explicit
+source#auth < world#w [root=src/auth] explicit
+source#core < world#w [root=src/core] referenced
+resource#resource < world#w referenced
+`
+	if got := list(w); got != strings.Replace(want, "world#w < ", "world#w ", 1) {
+		t.Errorf("got:\n%s", got)
+	}
+}
