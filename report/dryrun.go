@@ -31,7 +31,10 @@ func Policy(r *cascade.Resolution, version string) *Document {
 func document(r *cascade.Resolution, schema string, onlySet, facts bool) *Document {
 	d := &Document{Schema: schema}
 	for _, i := range r.Context() {
-		d.Context = append(d.Context, ref(&r.World().Entities[i]))
+		// The root of the world is always active and goes without saying.
+		if e := &r.World().Entities[i]; !e.Type.Root {
+			d.Context = append(d.Context, ref(e))
+		}
 	}
 	d.Entities = func(yield func(Entity) bool) {
 		for _, i := range r.Order() {
