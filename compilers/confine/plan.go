@@ -12,7 +12,7 @@ type Node struct {
 	Shown    bool   // a directory that may be seen though nothing in it may
 	Target   string // the text of a symlink
 	Escapes  bool   // a symlink that leads out of the root
-	Why      string // see Entry.Why
+	By       Source // what decided the mode
 	Children []*Node
 }
 
@@ -21,6 +21,7 @@ type Lowering struct {
 	Path     string // relative to the root
 	Kind     Kind
 	From, To Mode
+	By       Source // what decided the mode that cannot be given
 	Why      string // a plain sentence about every path with the same one, no final stop
 }
 
@@ -74,7 +75,7 @@ func (p *planner) settle(dir *Node, path string) {
 		if dir.Mode == Hidden {
 			why = whyHiddenLink
 		}
-		p.lowered = append(p.lowered, Lowering{Path: path, Kind: Dir, From: want, To: dir.Mode, Why: why})
+		p.lowered = append(p.lowered, Lowering{Path: path, Kind: Dir, From: want, To: dir.Mode, By: dir.By, Why: why})
 		dir.Shown = true
 	}
 	for _, n := range dir.Children {
@@ -85,14 +86,14 @@ func (p *planner) settle(dir *Node, path string) {
 }
 
 func (p *planner) lower(n *Node, path string, to Mode, why string) {
-	p.lowered = append(p.lowered, Lowering{Path: path, Kind: n.Kind, From: n.Mode, To: to, Why: why})
+	p.lowered = append(p.lowered, Lowering{Path: path, Kind: n.Kind, From: n.Mode, To: to, By: n.By, Why: why})
 	n.Mode = to
 }
 
 // emit adds the entries of a directory, which stands in one of mode inherited.
 func (p *planner) emit(dir *Node, path string, inherited Mode, root bool) {
 	at := len(p.entries)
-	own := Entry{Path: path, Mode: dir.Mode, Kind: Dir, Why: dir.Why, Shown: dir.Mode == Hidden && dir.Shown}
+	own := Entry{Path: path, Mode: dir.Mode, Kind: Dir, Why: dir.By.String(), Shown: dir.Mode == Hidden && dir.Shown}
 	p.entries = append(p.entries, own)
 	for _, n := range dir.Children {
 		child := join(path, n.Name)
@@ -104,7 +105,7 @@ func (p *planner) emit(dir *Node, path string, inherited Mode, root bool) {
 		case n.Kind == Special && n.Mode == ReadWrite && dir.Mode == ReadOnly:
 			// A read-only mount leaves it writable already.
 		case n.Mode != dir.Mode:
-			p.entries = append(p.entries, Entry{Path: child, Mode: n.Mode, Kind: n.Kind, Target: n.Target, Why: n.Why})
+			p.entries = append(p.entries, Entry{Path: child, Mode: n.Mode, Kind: n.Kind, Target: n.Target, Why: n.By.String()})
 		}
 	}
 	holds := len(p.entries) > at+1

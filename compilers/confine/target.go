@@ -1,6 +1,7 @@
 package confine
 
 import (
+	"fmt"
 	"path"
 	"strings"
 
@@ -45,4 +46,12 @@ func (n Network) AllOrNothing() (bool, []compilers.Note) {
 
 func (s Source) note(level compilers.Level, why string) compilers.Note {
 	return compilers.Note{Rule: s.Rule, Declaration: s.Declaration, Level: level, Why: why}
+}
+
+// String is where the declaration stands, as "file:line", or "no rule".
+func (s Source) String() string {
+	if s.Declaration == nil {
+		return "no rule"
+	}
+	return fmt.Sprintf("%s:%d", diag.Escape(s.Declaration.At.File()), s.Declaration.At.Start.Line)
 }

@@ -1,0 +1,142 @@
+package confine
+
+import (
+	"strings"
+
+	"umwelt/cascade"
+	"umwelt/diag"
+	"umwelt/registry"
+)
+
+// permissions are the two properties that make a mode.
+type permissions struct {
+	visible, editable *registry.Property
+}
+
+func permissionsOf(t *registry.EntityType) permissions {
+	return permissions{t.Property("visible"), t.Property("editable")}
+}
+
+// readTree is the project as the world has it, each path with what the policy says.
+func (r *reader) readTree() *Node {
+	dirs, files := r.typ("dir"), r.typ("file")
+	uses := r.readUses()
+	places := []place{r.root(dirs, files, uses)}
+	for _, i := range r.of(dirs) {
+		if p, ok := r.locate(i); ok {
+			places = append(places, place{p, r.directory(i, p, dirs, files, uses)})
+		}
+	}
+	perms := permissionsOf(files)
+	for _, i := range r.of(files) {
+		if p, ok := r.locate(i); ok {
+			places = append(places, place{p, r.file(i, p, perms, uses)})
+		}
+	}
+	return grow(places)
+}
+
+// locate is where an entity lies in the project. One that lies nowhere in it is refused:
+// it is an error, since a path that climbs out must not be passed on in silence.
+func (r *reader) locate(i int) (string, bool) {
+	e := &r.world.Entities[i]
+	p, problem := cleanPath(e.Path())
+	if problem != "" {
+		r.problems.Errorf(diag.BadPath, e.Provenance.At, "the path %s of %s %s", diag.Quote(e.Path()), diag.Quote(e.ID), problem)
+		return "", false
+	}
+	return p, true
+}
+
+// file is the truth about one file: it is visible where its rules say so, writable where
+// it is visible and editable, and no use of it says less.
+func (r *reader) file(i int, path string, perms permissions, uses []use) Node {
+	e := &r.world.Entities[i]
+	n := Node{Kind: File}
+	switch kind, _ := e.Attr("kind"); kind {
+	case "", "regular":
+	case "symlink":
+		n.Kind = Symlink
+		n.Target, _ = e.Attr("target")
+		n.Escapes = n.Target == "" || strings.ContainsRune(n.Target, 0) || e.HasClass("escapes") || leadsOut(r.world.Root, path, n.Target)
+	default:
+		n.Kind = Special
+	}
+	visible := r.res.Get(i, perms.visible)
+	n.By = by(visible)
+	if !visible.Value.Bool() {
+		return n
+	}
+	n.Mode = ReadOnly
+	if editable := r.res.Get(i, perms.editable); set(editable) {
+		n.By = by(editable)
+		if editable.Value.Bool() {
+			n.Mode = ReadWrite
+		}
+	}
+	for _, u := range uses {
+		if u.mode < n.Mode && u.covers(r, i, path) {
+			n.Mode, n.By = u.mode, u.by
+		}
+	}
+	return n
+}
+
+// directory is what may become of files created below a directory, and whether the
+// directory itself appears.
+func (r *reader) directory(i int, path string, dirs, files *registry.EntityType, uses []use) Node {
+	n := Node{Kind: Dir}
+	e := &r.world.Entities[i]
+	visible, editable := r.property(i, dirs, "visible"), r.property(i, dirs, "editable")
+	n.Shown = visible.Value.Bool()
+	if e.HasClass("unreadable") {
+		// What it holds is unknown, so nothing of it is granted.
+		return n
+	}
+	n.Mode, n.By = r.future(i, path, files, uses)
+	lower := func(own cascade.Effective, to Mode) {
+		if set(own) && !own.Value.Bool() && n.Mode > to {
+			n.Mode, n.By = to, by(own)
+		}
+	}
+	lower(editable, ReadOnly)
+	lower(visible, Hidden)
+	return n
+}
+
+// root is the project's root as a directory, for which the world may have no entity.
+func (r *reader) root(dirs, files *registry.EntityType, uses []use) place {
+	for i := range r.world.Entities {
+		e := &r.world.Entities[i]
+		if e.Type.Root && e.Type.Taxon == files.Taxon {
+			n := Node{Kind: Dir}
+			n.Mode, n.By = r.future(i, ".", files, uses)
+			return place{".", n}
+		}
+	}
+	return place{".", Node{Kind: Dir}}
+}
+
+// future is the mode of files that are created below a directory later, the tightest
+// where it depends on their names.
+func (r *reader) future(dir int, path string, files *registry.EntityType, uses []use) (Mode, Source) {
+	perms := permissionsOf(files)
+	visible := r.later(dir, path, perms.visible)
+	editable := r.later(dir, path, perms.editable)
+	mode, source := Hidden, visible.by
+	if visible.least {
+		mode = ReadOnly
+		if editable.by.Declaration != nil {
+			source = editable.by
+		}
+		if editable.least {
+			mode = ReadWrite
+		}
+	}
+	for _, u := range uses {
+		if u.mode < mode && u.mayCover(r, path) {
+			mode, source = u.mode, u.by
+		}
+	}
+	return mode, source
+}

@@ -1,0 +1,125 @@
+package confine
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"umwelt/cascade"
+	"umwelt/compilers"
+	"umwelt/diag"
+	"umwelt/registry"
+	"umwelt/world"
+)
+
+const (
+	dropped = compilers.Dropped
+	partial = compilers.Partial
+)
+
+// reader carries what the parts of From share.
+type reader struct {
+	res      *cascade.Resolution
+	world    *world.World
+	notes    []compilers.Note
+	problems diag.List
+	byType   map[*registry.EntityType][]int
+}
+
+// From reads a resolution. An error among the diagnostics makes the confinement void: it
+// is then nil or incomplete, and must not be used.
+func From(res *cascade.Resolution) (*Confinement, diag.List) {
+	r := &reader{res: res, world: res.World(), byType: map[*registry.EntityType][]int{}}
+	c := &Confinement{Root: strings.TrimSuffix(r.world.Root, "/")}
+	switch {
+	case r.typ("file") == nil || r.typ("dir") == nil:
+		r.problems.Errorf(diag.Invalid, diag.Span{}, "the vocabulary has no files and directories to confine anything to")
+		return c, r.problems
+	case r.world.Root == "":
+		r.problems.Errorf(diag.Invalid, diag.Span{}, "the world has no project root")
+		return c, r.problems
+	case strings.ContainsRune(c.Root, 0):
+		r.problems.Errorf(diag.BadPath, diag.Span{}, "the project root holds a NUL byte")
+		return c, r.problems
+	case c.Root == "":
+		r.problems.Errorf(diag.BadPath, diag.Span{}, "the project root is /, which the sandbox needs for the system").
+			Hint = "give --root a directory"
+		return c, r.problems
+	}
+	for i := range r.world.Entities {
+		t := r.world.Entities[i].Type
+		r.byType[t] = append(r.byType[t], i)
+	}
+	tree := r.readTree()
+	c.System = r.readMounts(tree)
+	var lowered []Lowering
+	c.Plan, lowered = Plan(tree)
+	r.report(lowered)
+	c.Env = r.readEnv()
+	r.readExec(c)
+	c.Network = r.readNetwork()
+	c.Limits = r.readLimits()
+	c.Notes = r.notes
+	return c, r.problems
+}
+
+// typ is the entity type of the sandbox vocabulary by that name, or nil.
+func (r *reader) typ(name string) *registry.EntityType {
+	types := r.world.Registry.TypesNamed(name)
+	if len(types) == 1 {
+		return types[0]
+	}
+	// Another vocabulary has a type of the same name in a taxon of its own.
+	for _, t := range types {
+		if t.Taxon.Name == "world" {
+			return t
+		}
+	}
+	return nil
+}
+
+// of is the entities of a type, by index.
+func (r *reader) of(t *registry.EntityType) []int { return r.byType[t] }
+
+func (r *reader) note(at Source, level compilers.Level, why string) {
+	r.notes = append(r.notes, at.note(level, why))
+}
+
+// fewPaths is how many paths a note names before it counts the rest.
+const fewPaths = 3
+
+// report notes the modes that mounts cannot give, one note a reason and rule.
+func (r *reader) report(lowered []Lowering) {
+	type group struct {
+		why string
+		by  Source
+	}
+	paths := map[group][]string{}
+	var order []group
+	slices.SortStableFunc(lowered, byPath)
+	for _, l := range lowered {
+		g := group{l.Why, l.By}
+		if paths[g] == nil {
+			order = append(order, g)
+		}
+		paths[g] = append(paths[g], l.Path)
+	}
+	for _, g := range order {
+		r.note(g.by, partial, g.why+": "+some(paths[g]))
+	}
+}
+
+// some names a few paths and counts the others.
+func some(paths []string) string {
+	var b strings.Builder
+	for i, p := range paths {
+		switch {
+		case i == fewPaths:
+			return b.String() + " and " + strconv.Itoa(len(paths)-fewPaths) + " more"
+		case i > 0:
+			b.WriteString(", ")
+		}
+		b.WriteString(diag.Escape(p))
+	}
+	return b.String()
+}
