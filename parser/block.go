@@ -202,7 +202,7 @@ func (p *parser) missing(it *item, at int) {
 	last := p.toks[at-1]
 	p.errorf(diag.Syntax, last.end, last.end, "a ; is missing at the end of this declaration").
 		Hint = "put a value of several lines in quotes"
-	p.dropComments(item{from: it.from, end: at - 1})
+	p.dropComments(item{from: it.from, end: at})
 	p.prev = last.end
 	it.from = at
 }

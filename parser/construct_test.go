@@ -109,7 +109,7 @@ func TestPositions(t *testing.T) {
 		{"pseudo-class", s.Compounds[0].Simples[3].At, [3]int32{2, 19, 27}, ":not(b)"},
 		{"inner selector", s.Compounds[0].Simples[3].Selectors[0].At, [3]int32{2, 24, 32}, "b"},
 		{"second selector", r.Selectors[1].At, [3]int32{3, 1, 40}, "d"},
-		{"block", r.Block.At, [3]int32{3, 3, 42}, text[42:strings.Index(text, "}")+1]},
+		{"block", r.Block.At, [3]int32{3, 3, 42}, text[42 : strings.Index(text, "}")+1]},
 		{"declaration", d.At, [3]int32{4, 3, 47}, "prop: \"ö\", 12MB !locked;"},
 		{"property", d.PropertyAt, [3]int32{4, 3, 47}, "prop"},
 		{"values", d.ValueAt, [3]int32{4, 9, 53}, "\"ö\", 12MB"},

@@ -31,6 +31,7 @@ func (p *parser) scan() item {
 	p.open = p.open[:0]
 	over := 0      // brackets open beyond the bound on depth
 	semicolon := 0 // the first ";" inside the outermost open bracket
+	crossed := false
 	i := p.next
 	for ; ; i++ {
 		if i == len(p.toks) {
@@ -60,11 +61,11 @@ func (p *parser) scan() item {
 			if over > 0 {
 				over--
 			} else if !p.closeBracket(i, it.bad) {
-				it.bad = true
+				it.bad, crossed = true, true
 			}
 			continue
 		case ';':
-			if len(p.open) > 0 && t.start >= p.looseUntil {
+			if len(p.open) > 0 && t.start >= p.looseUntil && !crossed {
 				if semicolon == 0 {
 					semicolon = i
 				}

@@ -211,8 +211,12 @@ func (p *parser) class(s *ast.Simple, hasID bool, k, j int) (int, bool) {
 	t := p.toks[k]
 	start := int(t.start) + 1
 	end := nameEnd(p.text, start)
-	if end == start || !hasID && !startsIdent(p.text, start) {
-		p.unexpected(min(k+1, j), "a class name behind the dot")
+	switch {
+	case end == start:
+		p.unexpected(k+1, "a class name behind the dot")
+		return 0, false
+	case !hasID && !startsIdent(p.text, start):
+		p.errorf(diag.Syntax, t.start, t.end, "a class name starts with a letter, - or _")
 		return 0, false
 	}
 	for k < j && int(p.toks[k].end) <= end {
