@@ -1,0 +1,120 @@
+package main
+
+import (
+	"crypto/rand"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"umwelt/diag"
+)
+
+// write puts a result where -o says: "" and "-" are standard output. A file appears
+// whole or not at all.
+func (s *streams) write(path string, text []byte) error {
+	if path == "" || path == "-" {
+		return s.print(text)
+	}
+	s.stopProgress()
+	if err := writeFile(path, text); err != nil {
+		return problem(diag.Output, "", "%s cannot be written: %v", diag.Quote(path), cause(err))
+	}
+	return nil
+}
+
+// writeFile writes aside in the same directory, syncs and renames. A file that is there
+// keeps its permission bits, and a link to a file stays a link. What is no file, such as
+// /dev/null or a pipe, is written to as it is.
+func writeFile(path string, text []byte) error {
+	mode := fs.FileMode(0o666)
+	exists := false
+	info, err := os.Stat(path)
+	switch {
+	case err == nil && info.IsDir():
+		return errors.New("it is a directory")
+	case err == nil && !info.Mode().IsRegular():
+		return writeThrough(path, text)
+	case err == nil:
+		mode, exists = info.Mode().Perm(), true
+		if path, err = filepath.EvalSymlinks(path); err != nil {
+			return err
+		}
+	case !errors.Is(err, fs.ErrNotExist):
+		return err
+	default:
+		if _, err := os.Lstat(path); err == nil {
+			return errors.New("it is a symbolic link to what does not exist")
+		}
+	}
+	dir := filepath.Dir(path)
+	aside := filepath.Join(dir, ".umwelt-"+rand.Text())
+	f, err := os.OpenFile(aside, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
+	if err != nil {
+		return err
+	}
+	done := false
+	defer func() {
+		if !done {
+			f.Close()
+			os.Remove(aside)
+		}
+	}()
+	if exists { // the mask must not take away what the file had
+		if err := f.Chmod(mode); err != nil {
+			return err
+		}
+	}
+	if _, err := f.Write(text); err != nil {
+		return err
+	}
+	if err := f.Sync(); err != nil {
+		return err
+	}
+	if err := f.Close(); err != nil {
+		return err
+	}
+	if err := os.Rename(aside, path); err != nil {
+		return err
+	}
+	done = true
+	return syncDir(dir)
+}
+
+func writeThrough(path string, text []byte) error {
+	f, err := os.OpenFile(path, os.O_WRONLY, 0)
+	if err != nil {
+		return err
+	}
+	if _, err := f.Write(text); err != nil {
+		f.Close()
+		return err
+	}
+	return f.Close()
+}
+
+// syncDir makes a rename in a directory last. Where the directory cannot be opened, or
+// its filesystem cannot sync one, the file itself is still whole.
+func syncDir(dir string) error {
+	d, err := os.Open(dir)
+	if err != nil {
+		return nil
+	}
+	defer d.Close()
+	_ = d.Sync()
+	return nil
+}
+
+// cause takes the operation and the path off a file error: the message names the path
+// already, and the operation may be on a name the user never wrote.
+func cause(err error) error {
+	var path *fs.PathError
+	var link *os.LinkError
+	switch {
+	case errors.As(err, &path):
+		return path.Err
+	case errors.As(err, &link):
+		return link.Err
+	}
+	return err
+}

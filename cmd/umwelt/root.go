@@ -1,0 +1,93 @@
+package main
+
+import (
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"umwelt/diag"
+)
+
+// newRoot is the command tree. Every command is one file and is listed here, once.
+func newRoot(std *streams) *cobra.Command {
+	root := &cobra.Command{
+		Use:   "umwelt",
+		Short: "Say what an actor may do, prove it, and compile it to sandboxes",
+		Long: `umwelt reads views (what applies), a world (what exists) and a vocabulary (what the
+words mean), resolves them as CSS does, explains every answer and compiles the result to
+what enforcement tools read.
+
+Exit status: 0 all well; 1 findings, denials or differences; 2 unusable input or
+arguments; 3 a needed outside program is missing.`,
+		Example:       "  umwelt compile auth-fix.umw --target bwrap\n  umwelt explain auth-fix.umw 'file[path=\"src/auth/login.py\"]' editable",
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		Args:          unknownCommand,
+		RunE:          func(c *cobra.Command, _ []string) error { return c.Help() },
+	}
+	root.SetIn(std.in)
+	root.SetOut(std.out)
+	root.SetErr(std.err)
+	root.AddCommand(
+		parseCommand(std), fmtCommand(std), checkCommand(std), inspectCommand(std), dryRunCommand(std),
+		explainCommand(std), compileCommand(std), materializeCommand(std), diffCommand(std),
+		completionCommand(std), versionCommand(std), docCommand(std),
+	)
+	root.SetHelpCommand(&cobra.Command{Use: "no-help", Hidden: true})
+	return root
+}
+
+// unknownCommand refuses arguments of a command that only has subcommands.
+func unknownCommand(c *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	var names []string
+	for _, sub := range c.Commands() {
+		if sub.IsAvailableCommand() {
+			names = append(names, sub.Name())
+		}
+	}
+	return problem(diag.BadOption, hint(args[0], names), "%s has no command %s", c.CommandPath(), diag.Quote(args[0]))
+}
+
+// usage turns an error of cobra's own, about flags or the number of arguments, into a
+// diagnostic.
+func usage(c *cobra.Command, err error) diag.Diagnostic {
+	path := "umwelt"
+	h := ""
+	if c != nil {
+		path = c.CommandPath()
+		h = suggestFlag(c, err.Error())
+	}
+	if h == "" {
+		h = "see " + path + " --help"
+	}
+	return diag.Diagnostic{Severity: diag.Error, Code: diag.BadOption, Message: path + ": " + err.Error(), Hint: h}
+}
+
+// suggestFlag is "did you mean" for an unknown flag, or "".
+func suggestFlag(c *cobra.Command, message string) string {
+	word, ok := strings.CutPrefix(message, "unknown flag: --")
+	if !ok {
+		return ""
+	}
+	word, _, _ = strings.Cut(word, "=")
+	if s := diag.Suggest(word, flagNames(c)); s != "" {
+		return "did you mean --" + s + "?"
+	}
+	return ""
+}
+
+// args bounds the number of arguments and says what they are.
+func args(least, most int, what string) cobra.PositionalArgs {
+	return func(c *cobra.Command, given []string) error {
+		switch {
+		case len(given) < least:
+			return problem(diag.BadOption, "see "+c.CommandPath()+" --help", "%s needs %s", c.CommandPath(), what)
+		case most >= 0 && len(given) > most:
+			return problem(diag.BadOption, "see "+c.CommandPath()+" --help", "%s takes %s, so %s is too many", c.CommandPath(), what, diag.Quote(given[most]))
+		}
+		return nil
+	}
+}

@@ -1,0 +1,23 @@
+// Package all is the one list of compile targets.
+package all
+
+import (
+	"umwelt/compilers"
+	"umwelt/compilers/bwrap"
+	"umwelt/compilers/jsontarget"
+	"umwelt/compilers/kubernetes"
+	"umwelt/compilers/nsjail"
+	"umwelt/compilers/vfs"
+)
+
+// Compilers are the targets in the order of lists and reports: by altitude, then as they
+// are best known.
+func Compilers() []compilers.Compiler {
+	return []compilers.Compiler{
+		nsjail.Compiler,
+		bwrap.Compiler,
+		kubernetes.Compiler(),
+		vfs.Compiler(),
+		jsontarget.Compiler(),
+	}
+}

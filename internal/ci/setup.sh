@@ -1,0 +1,40 @@
+#!/bin/sh
+# Installs the programs that the tests run for real, where they are missing and this user
+# may install packages. What is still missing afterwards is said here; a test that needs
+# it then fails by name.
+set -eu
+
+# program:package
+needed="bwrap:bubblewrap strace:strace git:git runc:runc busybox:busybox-static bash:bash zsh:zsh fish:fish"
+completion=/usr/share/bash-completion/bash_completion
+
+packages=
+for item in $needed; do
+	command -v "${item%%:*}" >/dev/null 2>&1 || packages="$packages ${item#*:}"
+done
+[ -e "$completion" ] || packages="$packages bash-completion"
+if [ -z "$packages" ]; then
+	echo "setup: every outside program is installed"
+	exit 0
+fi
+
+as_root=
+if [ "$(id -u)" != 0 ]; then
+	if ! command -v sudo >/dev/null 2>&1 || ! sudo -n true 2>/dev/null; then
+		echo "setup: missing:$packages; this user cannot install them. As root: apt-get install$packages" >&2
+		exit 0
+	fi
+	as_root="sudo -n env DEBIAN_FRONTEND=noninteractive"
+fi
+if ! command -v apt-get >/dev/null 2>&1; then
+	echo "setup: missing:$packages; there is no apt-get, install them by this system's own means" >&2
+	exit 0
+fi
+echo "setup: installing$packages"
+export DEBIAN_FRONTEND=noninteractive
+# A stale index is refreshed only where the installation needs it.
+# shellcheck disable=SC2086
+$as_root apt-get install -y -qq --no-install-recommends $packages >/dev/null 2>&1 || {
+	$as_root apt-get update -qq
+	$as_root apt-get install -y -qq --no-install-recommends $packages >/dev/null
+}
