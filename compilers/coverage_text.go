@@ -83,6 +83,12 @@ func (c Coverage) Text() string {
 	}
 	// A buffer takes everything.
 	_ = w.Flush()
+	lines := strings.Split(b.String(), "\n")
+	b.Reset()
+	for i, l := range lines {
+		lines[i] = strings.TrimRight(l, " ")
+	}
+	b.WriteString(strings.Join(lines, "\n"))
 	if len(c.DroppedRestrictions()) > 0 {
 		b.WriteString("! a restriction: what is compiled lets more through than the view says\n")
 	}
