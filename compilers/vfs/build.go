@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"umwelt/cascade"
+	"umwelt/compilers"
 	"umwelt/diag"
 	"umwelt/registry"
 	"umwelt/simulation/roster"
@@ -17,6 +18,7 @@ type builder struct {
 	effective func(entity int, p *registry.Property) cascade.Effective
 	list      *diag.List
 	roster    *roster.Roster
+	notes     []compilers.Note
 
 	variable, profile, extent *registry.EntityType
 	properties                map[string]*registry.Property // of variables, by name
@@ -114,21 +116,51 @@ func (b *builder) addVariable(i int) {
 	d.ReadableBy = b.roles(&d, i, "readable-by", "readable_by")
 	d.WritableBy = b.roles(&d, i, "writable-by", "writable_by")
 	d.ExposedTo = b.roles(&d, i, "exposed-to", "exposed_to")
-	eff := b.effective(i, b.properties["normalize"])
-	d.At.Key["normalization"] = place(e, eff)
-	if eff.Value != nil {
-		n, err := normalization(eff.Value.List)
-		if err != nil {
-			ok = false
-			r := b.list.Errorf(diag.BadValue, place(e, eff), "variable %s: %s cannot be the normalization", diag.Quote(d.ID), diag.Quote(eff.Value.Text))
-			r.Hint = err.Error()
-			r.Related = related(e, eff)
-		}
-		d.Normalization = n
-	}
+	ok = b.normalize(&d, i) && ok
 	if ok {
 		b.roster.Declarations = append(b.roster.Declarations, d)
 	}
+}
+
+// normalize sets how a shown variable is scaled. Where a rule shows and scales a variable
+// and a stronger one hides it, the scale goes with the sight, and a note says so; a scale
+// that no rule meant for showing anything stays, for the check to refuse.
+func (b *builder) normalize(d *roster.Declaration, i int) bool {
+	e := &b.world.Entities[i]
+	eff := b.effective(i, b.properties["normalize"])
+	d.At.Key["normalization"] = place(e, eff)
+	if eff.Value == nil {
+		return true
+	}
+	n, err := normalization(eff.Value.List)
+	if err != nil {
+		r := b.list.Errorf(diag.BadValue, place(e, eff), "variable %s: %s cannot be the normalization", diag.Quote(d.ID), diag.Quote(eff.Value.Text))
+		r.Hint = err.Error()
+		r.Related = related(e, eff)
+		return false
+	}
+	if n != nil && len(d.ExposedTo) == 0 && eff.Winner != nil && b.shows(eff.Winner.Rule) {
+		b.notes = append(b.notes, compilers.Note{
+			Rule: eff.Winner.Rule, Declaration: eff.Winner.Declaration, Level: compilers.Partial,
+			Why: "variable " + diag.Quote(d.ID) + " is hidden by another rule, so there is nothing to scale",
+		})
+		return true
+	}
+	d.Normalization = n
+	return true
+}
+
+// shows reports whether a rule itself exposes what it matches.
+func (b *builder) shows(r *registry.Rule) bool {
+	exposed := false
+	for _, d := range r.Declarations {
+		for _, t := range d.Typed {
+			if t.Property == b.properties["exposed-to"] {
+				exposed = len(t.Value.List) > 0
+			}
+		}
+	}
+	return exposed
 }
 
 // roles are the roles that a property resolved to, engine first.

@@ -50,6 +50,7 @@ func compile(info compilers.Info, in compilers.Input) compilers.Output {
 	b.roster.EvaluationMode = in.Option(info, "evaluation_mode")
 	b.roster.DebugLogging = in.Option(info, "debug_logging") == "true"
 	b.build()
+	out.Notes = b.notes
 	out.Diagnostics = append(out.Diagnostics, roster.Validate(b.roster)...)
 	out.Diagnostics = append(out.Diagnostics, roster.Publishable(b.roster)...)
 	if !out.Diagnostics.HasErrors() {

@@ -178,6 +178,7 @@ func TestChecks(t *testing.T) {
 		{"shown unscaled", "variable { readable-by: engine, agent; exposed-to: agent; }", "", "v.umw:1:40: error[invalid]: variable \"v\": a variable that is exposed needs"},
 		{"scaled unshown", hidden + "variable { normalize: binary 1; }", "", "v.umw:2:12: error[invalid]: variable \"v\": a variable that is not exposed takes no"},
 		{"scaled unshown, undone", shown + "variable#v { exposed-to: none; normalize: none; }", "", ""},
+		{"scaled where another rule shows", shown + "variable#v { exposed-to: none; normalize: binary 1; }", "", "a variable that is not exposed takes no"},
 		{"normalize unknown", shown + "variable#v { normalize: zscore 0 1; }", "", "v.umw:2:14: error[bad-value]"},
 		{"normalize unclipped", shown + "variable#v { normalize: minmax 0 1; }", "", "clipped"},
 		{"normalize short", shown + "variable#v { normalize: minmax 0 clip; }", "", "minmax MIN MAX clip"},
@@ -304,12 +305,28 @@ func TestOrder(t *testing.T) {
 	}
 }
 
+// TestHidden holds that hiding a variable which a weaker rule shows and scales needs no more
+// than that, and that the report says what became of the scale.
+func TestHidden(t *testing.T) {
+	view := shown + `variable[scope="agent_private"] { exposed-to: none; }`
+	out := compile(t, view, variable("scope=agent_private"), nil)
+	if len(out.Diagnostics) > 0 {
+		t.Fatal(messages(out.Diagnostics))
+	}
+	if d := readBack(t, out.Text).Declarations[0]; len(d.ExposedTo) > 0 || d.Normalization != nil || len(d.ReadableBy) != 2 {
+		t.Errorf("%s", out.Text)
+	}
+	if len(out.Notes) != 1 || out.Notes[0].Level != compilers.Partial || out.Notes[0].Declaration.Name != "normalize" || !strings.Contains(out.Notes[0].Why, `"v" is hidden`) {
+		t.Errorf("notes: %+v", out.Notes)
+	}
+}
+
 // TestFixed holds that physics of the world counts, and is named where it is to blame.
 func TestFixed(t *testing.T) {
 	fixed := "fixed:\n  \"variable#v\": { %s }\n"
 	out := compile(t, shown, variable("")+fmt.Sprintf(fixed, "exposed-to: []"), nil)
-	if got := messages(out.Diagnostics); out.Text != nil || !strings.Contains(got, "v.umw:1:80") || !strings.Contains(got, "takes no normalization") {
-		t.Errorf("got %s", got)
+	if d := readBack(t, out.Text).Declarations[0]; len(d.ExposedTo) > 0 || len(out.Notes) != 1 {
+		t.Errorf("%s%s", messages(out.Diagnostics), out.Text)
 	}
 	out = compile(t, shown, variable("")+fmt.Sprintf(fixed, "readable-by: agent"), nil)
 	if got := messages(out.Diagnostics); !strings.Contains(got, "w.world.yml:") || !strings.Contains(got, "the engine must always") {
