@@ -46,8 +46,8 @@ func support() map[string]compilers.Support {
 		"use.editable":           {Level: compilers.Enforced},
 		"use.visible":            {Level: compilers.Enforced},
 		"mount.*":                {Level: compilers.Partial, Why: "memory filesystems become volumes; host directories are not mounted, the image provides its own"},
-		"network.allow":          {Level: compilers.Partial, Why: "addresses, ports and protocols only, and the cluster's network plugin must enforce NetworkPolicy"},
-		"network.deny":           {Level: compilers.Partial, Why: "where a NetworkPolicy cannot leave a host out, what would reach it is closed"},
+		"network.allow":          {Level: compilers.Enforced, Why: pluginWhy},
+		"network.deny":           {Level: compilers.Enforced, Why: pluginWhy},
 		"env.allow":              {Level: compilers.Partial, Why: "values come from a Secret; the image's own variables, HOSTNAME and KUBERNETES_* are always there"},
 		"env.value":              {Level: compilers.Requested, Why: "the value has to be put into the Secret, it never stands in the text"},
 		"exec.search-path":       {Level: compilers.Enforced},
@@ -73,6 +73,8 @@ func support() map[string]compilers.Support {
 		"hook.*":                     {Level: compilers.Dropped, Why: "hooks run locally, after the results are back"},
 	}
 }
+
+const pluginWhy = "by a network plugin that enforces NetworkPolicy; without one a cluster ignores it"
 
 const diskWhy = "counts what the container writes outside the project, not the claim"
 
