@@ -329,6 +329,8 @@ func (r *Registry) TypeFixed(sel *Selector, name string, members []string, at di
 		var v *Value
 		var why string
 		switch {
+		case p.Type.Shape != One && len(members) == 1 && strings.EqualFold(members[0], "none"):
+			v = NewList(p.Type.Shape, nil)
 		case p.Type.Shape != One:
 			v, why = r.TypeList(p.Type, members)
 		case len(members) == 1:
