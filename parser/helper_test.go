@@ -4,16 +4,23 @@ import (
 	"bytes"
 	"fmt"
 	"strings"
-	"testing"
 
 	"umwelt/ast"
 	"umwelt/diag"
 )
 
+// tb is what the helpers need of a *testing.T or *rapid.T.
+type tb interface {
+	Helper()
+	Errorf(format string, args ...any)
+	Fatalf(format string, args ...any)
+	Fatal(args ...any)
+}
+
 func source(text string) *diag.Source { return &diag.Source{Name: "v.umw", Text: []byte(text)} }
 
 // mustParse reads a text that has no fault.
-func mustParse(t testing.TB, text string) *ast.View {
+func mustParse(t tb, text string) *ast.View {
 	t.Helper()
 	v, diags := Parse(source(text))
 	for _, d := range diags {
@@ -22,7 +29,7 @@ func mustParse(t testing.TB, text string) *ast.View {
 	return v
 }
 
-func printed(t testing.TB, v *ast.View) string {
+func printed(t tb, v *ast.View) string {
 	t.Helper()
 	var b bytes.Buffer
 	if err := ast.Print(&b, v); err != nil {
@@ -123,7 +130,7 @@ func dumpSelectors(list []*ast.Selector) string {
 
 // checkSpans fails where a span of the tree is not a range of the text in it, or its line
 // and column are not those of its offset, or a child lies outside its parent.
-func checkSpans(t testing.TB, v *ast.View) {
+func checkSpans(t tb, v *ast.View) {
 	t.Helper()
 	text := v.Source.Text
 	want := slowPlaces(text)
@@ -204,7 +211,7 @@ func slowPlaces(text []byte) []diag.Pos {
 }
 
 // checkRoundTrip fails unless printing loses nothing and is stable.
-func checkRoundTrip(t testing.TB, v *ast.View) {
+func checkRoundTrip(t tb, v *ast.View) {
 	t.Helper()
 	once := printed(t, v)
 	again, diags := Parse(source(once))
@@ -217,4 +224,30 @@ func checkRoundTrip(t testing.TB, v *ast.View) {
 	if twice := printed(t, again); twice != once {
 		t.Fatalf("printing is not stable\nfrom  %q\nonce  %q\ntwice %q", v.Source.Text, once, twice)
 	}
+}
+
+// bare takes the comments and blank lines out of a tree, and says how many nodes are left.
+func bare(items []ast.Node) ([]ast.Node, int) {
+	var out []ast.Node
+	total := 0
+	for _, n := range items {
+		switch n := n.(type) {
+		case *ast.Comment:
+			continue
+		case *ast.Rule:
+			n.BlankBefore = false
+		case *ast.AtRule:
+			n.BlankBefore = false
+		case *ast.Declaration:
+			n.BlankBefore = false
+		}
+		if b := ast.BlockOf(n); b != nil {
+			var inner int
+			b.Items, inner = bare(b.Items)
+			total += inner
+		}
+		out = append(out, n)
+		total++
+	}
+	return out, total
 }

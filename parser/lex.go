@@ -57,7 +57,8 @@ type lexer struct {
 // lex appends the next token to the window, and the comments before it.
 func (p *parser) lex() {
 	s, i := p.text, p.off
-	fresh := i == p.first // nothing but blanks stands before i on its line
+	// fresh: nothing but blanks stands before i on its line. An escape may end in a line end.
+	fresh := i == p.first || i > 0 && s[i-1] == '\n'
 	var flags uint8
 	for i < len(s) {
 		c := s[i]
