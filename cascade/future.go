@@ -1,3 +1,436 @@
 package cascade
 
-type future struct{}
+import (
+	"slices"
+	"strings"
+	"sync"
+
+	"umwelt/registry"
+	"umwelt/world"
+)
+
+// future knows what rules say of entities of one type that do not exist yet, directory by
+// directory. What a rule settles for a directory holds for all below it, so each directory
+// looks only at what its parent left unsettled and at the rules whose paths lead to it.
+type future struct {
+	r      *Resolution
+	typ    *registry.EntityType
+	info   *typeInfo
+	shared *futureShared
+	mu     sync.Mutex
+	states map[int32]*futureState
+	walk   *walker
+
+	doors  map[int32][]int32      // per directory, the selectors whose literal path ends there
+	rises  map[int32][]int32      // per chain, the settled selectors that it would make sure
+	groups map[int32][]int32      // per directory, the groups of paths below it that do not exist
+	middle []*registry.EntityType // the types that may stand between a directory and the entity
+}
+
+// futureShared is what the futures of all types have in common.
+type futureShared struct {
+	paths map[string]int32 // every path of the world
+}
+
+// outermost is the directory key of what lies above the root.
+const outermost int32 = -1
+
+// futureState is what is known of entities to be made below one directory.
+type futureState struct {
+	at        unseen
+	props     []*futureProp // what holds for all directories below, too
+	here      []*futureProp // with what holds for this directory only
+	fixed     [2][]int32    // the fixed constraints that may apply, and that do
+	fixedHere [2][]int32
+	open      []int32 // selectors without structure that are not settled
+	volatile  []int32 // selectors with structure that must be looked at in each directory
+	in        *inheritance
+}
+
+// futureProp is the candidates of one property, in order of precedence.
+type futureProp struct {
+	sure, maybe []int32
+	once        sync.Once
+	values      futureValues
+}
+
+// futureOf is the future of a type, made on first use.
+func (r *Resolution) futureOf(t *registry.EntityType) *future {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if f := r.futures[t]; f != nil {
+		return f
+	}
+	if r.shared == nil {
+		r.shared = &futureShared{paths: map[string]int32{}}
+		for i := range r.engine.world.Entities {
+			if path := r.engine.path(int32(i)); path != "" {
+				if _, taken := r.shared.paths[path]; !taken {
+					r.shared.paths[path] = int32(i)
+				}
+			}
+		}
+	}
+	e := r.engine
+	f := &future{
+		r: r, typ: t, info: &e.types[e.typeIndex[t]], shared: r.shared, states: map[int32]*futureState{},
+		walk:  newWalker(e.plan, e.world, e.matcher.Fork()),
+		doors: map[int32][]int32{}, rises: map[int32][]int32{}, groups: map[int32][]int32{},
+	}
+	for _, name := range t.Parents {
+		for _, u := range e.bound.Registry.TypesNamed(name) {
+			if u.Taxon == t.Taxon && u.PathAttr != "" {
+				f.middle = append(f.middle, u)
+			}
+		}
+	}
+	f.findDoors()
+	r.futures[t] = f
+	return f
+}
+
+// path is an entity's path without a leading "./" or a final "/", "" for none.
+func (e *Engine) path(i int32) string {
+	path := strings.TrimPrefix(e.world.Entities[i].Path(), "./")
+	if len(path) > 1 {
+		path = strings.TrimSuffix(path, "/")
+	}
+	if path == "." {
+		return ""
+	}
+	return path
+}
+
+// findDoors sorts the selectors that can matter by the deepest existing directory on the
+// path that they spell out: above it they fit nothing new.
+func (f *future) findDoors() {
+	e := f.r.engine
+	for s, sel := range e.selectors {
+		if e.plan.end[s] == noNode || !f.r.holds[s] || sel.Target.Type != nil && sel.Target.Type != f.typ ||
+			sel.Taxon != nil && sel.Taxon != f.typ.Taxon {
+			continue
+		}
+		lead := f.spelled(sel.Target, f.typ, false)
+		for _, link := range sel.Structure {
+			for _, u := range f.middle {
+				if more := f.spelled(link.Compound, u, true); len(more) > len(lead) && (link.Compound.Type == nil || link.Compound.Type == u) && len(f.middle) == 1 {
+					lead = more
+				}
+			}
+		}
+		door := f.deepest(lead)
+		f.doors[door] = append(f.doors[door], int32(s))
+	}
+	for _, i := range e.world.GroupEntities() {
+		ent := &e.world.Entities[i]
+		text, _ := ent.Attr(ent.Type.GroupAttr)
+		root := strings.TrimSuffix(strings.TrimPrefix(text, "./"), "/")
+		if door := f.deepest(root); ent.Type.Taxon == f.typ.Taxon && root != "" && root != "." && (door < 0 || e.path(door) != root) {
+			f.groups[door] = append(f.groups[door], i)
+		}
+	}
+}
+
+// deepest is the deepest existing directory that a path leads through, or outermost.
+func (f *future) deepest(path string) int32 {
+	for path != "" {
+		if i, ok := f.shared.paths[path]; ok {
+			return i
+		}
+		path = path[:max(0, strings.LastIndexByte(path, '/'))]
+	}
+	return outermost
+}
+
+// spelled is a directory that the path of whatever a compound fits must lie in, as far as
+// the compound spells it out; above says that the compound fits a directory above.
+func (f *future) spelled(c *registry.Compound, typ *registry.EntityType, above bool) string {
+	lead := ""
+	for i := range c.Tests {
+		t := &c.Tests[i]
+		path, whole := "", false
+		switch {
+		case t.Kind == registry.TestID && t.Classes == 0 && typ.PathAttr != "" && strings.Contains(t.Value, "/"):
+			path, whole = t.Value, true
+		case t.Kind == registry.TestAttr && t.Attr == typ.PathAttr && !t.Fold && t.Op == "=":
+			path, whole = t.Value, true
+		case t.Kind == registry.TestAttr && t.Attr == typ.PathAttr && !t.Fold && t.Op == "^=":
+			path = t.Value
+		case t.Kind == registry.TestGlob:
+			path, whole = f.walk.matcher.Glob(t.Value).LiteralPrefix()
+		}
+		path = strings.TrimPrefix(path, "./")
+		if !whole || !above {
+			path = path[:max(0, strings.LastIndexByte(path, '/'))]
+		}
+		if len(path) > len(lead) {
+			lead = path
+		}
+	}
+	return lead
+}
+
+// state is what is known below a directory; f.mu is held.
+func (f *future) state(dir int32) *futureState {
+	if s := f.states[dir]; s != nil {
+		return s
+	}
+	e := f.r.engine
+	var s *futureState
+	if dir == outermost {
+		s = f.newState(nil, "", nothing)
+		f.look(s, f.doors[outermost], f.groups[outermost])
+	} else {
+		above := f.state(e.world.Entities[dir].Parent)
+		path := e.path(dir)
+		if path != "" {
+			path += "/"
+		}
+		ent := world.Entity{Type: f.typ, Parent: dir}
+		if f.typ.PathAttr != "" {
+			ent.Attributes = []world.Attribute{{Name: f.typ.PathAttr, Text: path + "\x00"}}
+		}
+		in := e.lineageOf(&ent, f.walk)
+		doors := f.doors[dir]
+		if !strings.HasPrefix(path, above.at.dir) || path == above.at.dir && path != "" {
+			// The directory does not lie where its parent does, so nothing is inherited.
+			above, doors = nil, nil
+			for _, list := range f.doors {
+				doors = append(doors, list...)
+			}
+			slices.Sort(doors)
+		}
+		s = f.newState(above, path, in)
+		f.look(s, doors, f.groups[dir])
+	}
+	f.states[dir] = s
+	return s
+}
+
+func (f *future) newState(above *futureState, path string, in *inheritance) *futureState {
+	s := &futureState{in: in}
+	s.at = unseen{typ: f.typ, dir: path, glob: f.walk.matcher.Glob, exists: func(p string) bool {
+		_, ok := f.shared.paths[p]
+		return ok
+	}}
+	if above == nil {
+		s.props = make([]*futureProp, len(f.info.typ.Properties))
+		for i := range s.props {
+			s.props[i] = &futureProp{}
+		}
+		return s
+	}
+	s.props, s.fixed = above.props, above.fixed
+	s.open, s.volatile = above.open, above.volatile
+	for _, n := range in.active {
+		if _, known := slices.BinarySearch(above.in.active, n); !known {
+			for _, sel := range f.rises[n] {
+				f.add(&s.props, &s.fixed, s.at.compound(f.r.engine.selectors[sel].Target).truth, sel)
+			}
+		}
+	}
+	return s
+}
+
+// look decides the selectors that the directory above left open and those whose path
+// leads here.
+func (f *future) look(s *futureState, doors, groups []int32) {
+	e := f.r.engine
+	plain, volatile := s.open, s.volatile
+	s.open, s.volatile = nil, nil
+	for _, sel := range doors {
+		if f.staticStructure(s, sel) {
+			continue
+		}
+		if len(e.selectors[sel].Structure) > 0 {
+			volatile = append(slices.Clip(volatile), sel)
+		} else {
+			plain = append(slices.Clip(plain), sel)
+		}
+	}
+	var local [3][]int32 // by truth
+	for _, sel := range plain {
+		v := s.at.compound(e.selectors[sel].Target)
+		if v.settled {
+			f.add(&s.props, &s.fixed, v.truth, sel)
+			continue
+		}
+		s.open = append(s.open, sel)
+		local[v.truth] = append(local[v.truth], sel)
+	}
+	s.volatile = volatile
+	grouped := f.groupChains(groups)
+	for _, sel := range volatile {
+		t := min(s.at.compound(e.selectors[sel].Target).truth, f.structure(s, e.plan.end[sel], grouped))
+		local[t] = append(local[t], sel)
+	}
+	for _, n := range grouped {
+		for _, sel := range f.rises[n] {
+			t := min(maybe, s.at.compound(e.selectors[sel].Target).truth)
+			local[t] = append(local[t], sel)
+		}
+	}
+	s.here, s.fixedHere = s.props, s.fixed
+	for _, t := range []truth{maybe, yes} {
+		for _, sel := range local[t] {
+			f.add(&s.here, &s.fixedHere, t, sel)
+		}
+	}
+}
+
+// staticStructure takes a selector with one descendant link on whose parts no directory
+// further down has any bearing, except by fitting the left part itself.
+func (f *future) staticStructure(s *futureState, sel int32) bool {
+	e := f.r.engine
+	links := e.selectors[sel].Structure
+	if len(links) != 1 || links[0].Child || hasDescendantTest(links[0].Compound) {
+		return false
+	}
+	target := s.at.compound(e.selectors[sel].Target)
+	between := f.between(s, links[0].Compound)
+	if !target.settled || !between.settled {
+		return false
+	}
+	if target.truth == no {
+		return true
+	}
+	left := e.plan.nodes[e.plan.end[sel]].parent
+	if _, active := slices.BinarySearch(s.in.active, left); active {
+		f.add(&s.props, &s.fixed, target.truth, sel)
+		return true
+	}
+	f.rises[left] = append(f.rises[left], sel)
+	f.add(&s.props, &s.fixed, min(between.truth, maybe), sel)
+	return true
+}
+
+// between is whether a compound fits a directory to be made between the directory and
+// the entity, if there is one.
+func (f *future) between(s *futureState, c *registry.Compound) finding {
+	out := settled(no)
+	for i, t := range f.middle {
+		u := s.at
+		u.typ = t
+		switch v := u.compound(c); {
+		case i == 0:
+			out = v
+		case v.truth != out.truth:
+			out = finding{maybe, out.settled && v.settled}
+		default:
+			out.settled = out.settled && v.settled
+		}
+	}
+	return out
+}
+
+// structure is whether what stands left of chain n fits above an entity to be made. Of
+// chains in grouped it is not known whether an ancestor fits them.
+func (f *future) structure(s *futureState, n int32, grouped []int32) truth {
+	e := f.r.engine
+	node := &e.plan.nodes[n]
+	left := node.parent
+	if left == noNode {
+		return yes
+	}
+	list := s.in.active
+	if node.child {
+		list = s.in.above
+	}
+	existing := no
+	if _, ok := slices.BinarySearch(list, left); ok {
+		existing = yes
+	} else if slices.Contains(grouped, left) || f.unsure(left) {
+		existing = maybe
+	}
+	made := f.between(s, e.plan.compounds[e.plan.nodes[left].compound].bound).truth
+	if made != no {
+		made = min(made, f.structure(s, left, grouped))
+	}
+	switch {
+	case !node.child && existing == yes:
+		return yes
+	case existing == made && node.child:
+		return made
+	case existing == no && made == no:
+		return no
+	}
+	return maybe
+}
+
+// unsure reports whether what comes to be may change which existing entities a chain fits.
+func (f *future) unsure(n int32) bool {
+	for ; n != noNode; n = f.r.engine.plan.nodes[n].parent {
+		if hasDescendantTest(f.r.engine.plan.compounds[f.r.engine.plan.nodes[n].compound].bound) {
+			return true
+		}
+	}
+	return false
+}
+
+// hasDescendantTest reports whether a compound asks for descendants anywhere.
+func hasDescendantTest(c *registry.Compound) bool {
+	return slices.ContainsFunc(c.Tests, func(t registry.Test) bool {
+		return t.Kind == registry.TestHas || slices.ContainsFunc(t.Selectors, func(sel *registry.Selector) bool {
+			return hasDescendantTest(sel.Target) || slices.ContainsFunc(sel.Structure, func(l registry.Link) bool { return hasDescendantTest(l.Compound) })
+		})
+	})
+}
+
+// groupChains are the chains that fit one of the groups.
+func (f *future) groupChains(groups []int32) []int32 {
+	var out []int32
+	for _, g := range groups {
+		out = append(out, f.r.engine.lineage.states[g].own...)
+	}
+	return out
+}
+
+// add enters what a selector says. It leaves the lists of other directories alone.
+func (f *future) add(props *[]*futureProp, fixed *[2][]int32, t truth, sel int32) {
+	if t == no {
+		return
+	}
+	e := f.r.engine
+	if int(sel) >= len(e.bound.Rules) {
+		fixed[t-1] = append(slices.Clip(fixed[t-1]), sel)
+		return
+	}
+	for _, c := range e.ranked.byRule[sel] {
+		p := e.ranked.property[c]
+		if p.Entity != f.typ {
+			continue
+		}
+		old := (*props)[p.Index]
+		// Nothing can come of a candidate below one that is sure.
+		exact := decidedByFirst(p, e.ranked)
+		if exact && len(old.sure) > 0 && old.sure[0] <= c {
+			continue
+		}
+		fresh := &futureProp{sure: old.sure, maybe: old.maybe}
+		if t == maybe {
+			fresh.maybe = insert(old.maybe, c)
+		} else {
+			fresh.sure = insert(old.sure, c)
+			if exact {
+				fresh.sure = fresh.sure[:1]
+				k, _ := slices.BinarySearch(fresh.maybe, c)
+				fresh.maybe = fresh.maybe[:k:k]
+			}
+		}
+		*props = slices.Clone(*props)
+		(*props)[p.Index] = fresh
+	}
+}
+
+func decidedByFirst(p *registry.Property, r *ranking) bool {
+	return p.Comparison == registry.Exact && !p.Repeatable && !r.locks
+}
+
+// insert is a sorted copy of list with v in it.
+func insert(list []int32, v int32) []int32 {
+	k, known := slices.BinarySearch(list, v)
+	if known {
+		return list
+	}
+	return slices.Insert(slices.Clip(list), k, v)
+}

@@ -12,6 +12,7 @@ type plan struct {
 	compounds []compound
 	nodes     []node
 	index     *compoundIndex
+	end       []int32 // per selector, the chain that is all of it; noNode where it never fits
 }
 
 // compound is one distinct compound and what hangs on it.
@@ -83,8 +84,10 @@ func newPlan(selectors []*registry.Selector, types []*registry.EntityType, glob 
 		}
 		return i
 	}
+	p.end = make([]int32, len(selectors))
 	for i, sel := range selectors {
 		if sel.Never {
+			p.end[i] = noNode
 			continue
 		}
 		at, child := noNode, false
@@ -95,6 +98,7 @@ func newPlan(selectors []*registry.Selector, types []*registry.EntityType, glob 
 		}
 		at = extend(step{at, add(sel.Target, sel.Taxon), child})
 		p.nodes[at].ends = append(p.nodes[at].ends, int32(i))
+		p.end[i] = at
 	}
 	p.hang(glob)
 	return p

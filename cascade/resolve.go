@@ -23,6 +23,7 @@ type Resolution struct {
 
 	mu      sync.Mutex
 	futures map[*registry.EntityType]*future
+	shared  *futureShared
 }
 
 // Resolve answers everything for one context. An error in the list means that the context

@@ -181,6 +181,16 @@ func (it *AncestorIter) Next() bool {
 	return true
 }
 
+// GroupEntities are the entities that make what lies below a path their descendants, by
+// that path.
+func (w *World) GroupEntities() []int32 {
+	out := make([]int32, len(w.groups))
+	for i, g := range w.groups {
+		out[i] = g.entity
+	}
+	return out
+}
+
 // AppendGroups adds to dst the groups that e lies in, the nearest first. e need not be in
 // the world.
 func (w *World) AppendGroups(dst []int32, e *Entity) []int32 {

@@ -1,0 +1,221 @@
+package cascade
+
+import (
+	"slices"
+
+	"umwelt/registry"
+	"umwelt/world"
+)
+
+// FutureValue is what a property may come out as for an entity that is made later.
+type FutureValue struct {
+	// Values are the distinct possible values, those of higher precedence first. nil among
+	// them stands for no value at all. For properties whose values combine as sets they are
+	// the combinations of what is sure with nothing, with each and with all that may apply.
+	Values []*registry.Value
+	// Winner is the declaration that decides where only one is possible; nil where none
+	// does, or it depends.
+	Winner *Candidate
+	// Depends are the rules that apply to some names only and could decide, highest
+	// precedence first.
+	Depends []*registry.Rule
+}
+
+// Decided reports whether only one value is possible.
+func (f FutureValue) Decided() bool { return len(f.Values) == 1 }
+
+// Tightest is the most restrictive possible value by p's restrictive direction; nil where
+// it may have no value at all, or has no direction and is not decided.
+func (f FutureValue) Tightest(p *registry.Property) *registry.Value {
+	out := f.Values[0]
+	for _, v := range f.Values[1:] {
+		if out == nil || v == nil || p.Restrictive == registry.NoDirection {
+			return nil
+		}
+		out = p.Tighter(out, v)
+	}
+	return out
+}
+
+// Future is what property p may be for an entity of type t that is made later, at any
+// path below directory dir that leads through no existing directory but dir's own. dir is
+// an index into World.Entities, the root entity for the whole project.
+//
+// Each rule applies to all such entities, to none, or to some names only. The values of
+// those that apply to some count as possible where nothing sure outranks them. It is safe
+// for many goroutines at once.
+func (r *Resolution) Future(dir int, t *registry.EntityType, p *registry.Property) FutureValue {
+	if p.Entity != t {
+		return FutureValue{Values: []*registry.Value{nil}}
+	}
+	f := r.futureOf(t)
+	f.mu.Lock()
+	s := f.state(int32(dir))
+	f.mu.Unlock()
+	return f.value(s, p, 0)
+}
+
+// futureValues is what the rules alone may make of a property. unset says that possibly
+// no rule sets it.
+type futureValues struct {
+	values  []*registry.Value
+	unset   bool
+	winner  *Candidate
+	depends []*registry.Rule
+}
+
+// maxFutureDepth bounds how far properties may depend on one another.
+const maxFutureDepth = 8
+
+func (f *future) value(s *futureState, p *registry.Property, depth int) FutureValue {
+	prop := s.here[p.Index]
+	prop.once.Do(func() { prop.values = f.combine(p, prop) })
+	v := prop.values
+	out := FutureValue{Values: slices.Clip(v.values), Winner: v.winner, Depends: slices.Clip(v.depends)}
+	if v.unset {
+		out = f.unset(s, p, out, depth)
+	}
+	for _, g := range f.info.gates[p.Index] {
+		if depth == maxFutureDepth || p.Type.Kind != registry.Boolean {
+			continue
+		}
+		// The new entity may lack what the gate asks for.
+		if demand := f.value(s, f.typ.Properties[g], depth+1); len(demand.Values) > 1 || demand.Values[0] != nil {
+			out.Values = addValue(out.Values, p.RestrictiveBool())
+		}
+	}
+	out.Values = f.clamp(s, p, out.Values)
+	if len(out.Values) > 1 {
+		out.Winner = nil
+	}
+	return out
+}
+
+// unset adds what holds where no rule sets p.
+func (f *future) unset(s *futureState, p *registry.Property, out FutureValue, depth int) FutureValue {
+	for _, name := range p.ImpliedBy {
+		q := f.typ.Property(name)
+		if q == nil || p.Type.Kind != registry.Boolean {
+			continue
+		}
+		by := s.here[q.Index]
+		if len(by.sure) > 0 {
+			out.Values = addValue(out.Values, p.PermissiveBool())
+			return out
+		}
+		if len(by.maybe) > 0 {
+			out.Values = addValue(out.Values, p.PermissiveBool())
+			for _, c := range by.maybe {
+				out.Depends = addRule(out.Depends, f.r.engine.ranked.candidates[c].Rule)
+			}
+		}
+	}
+	if q := f.typ.Property(p.Follows); p.Follows != "" && p.Through == "" && q != nil && depth < maxFutureDepth {
+		from := f.value(s, q, depth+1)
+		for _, rule := range from.Depends {
+			out.Depends = addRule(out.Depends, rule)
+		}
+		for _, v := range from.Values {
+			if v == nil {
+				v = p.Initial
+			}
+			out.Values = addValue(out.Values, v)
+		}
+		return out
+	}
+	out.Values = addValue(out.Values, p.Initial)
+	return out
+}
+
+// clamp applies the fixed constraints that hold for all, and lets those that hold for
+// some do so or not.
+func (f *future) clamp(s *futureState, p *registry.Property, values []*registry.Value) []*registry.Value {
+	for _, t := range []truth{maybe, yes} {
+		for _, sel := range s.fixedHere[t-1] {
+			constraint := &f.r.engine.world.Fixed[int(sel)-len(f.r.engine.bound.Rules)]
+			for _, bound := range constraint.Values {
+				if bound.Property != p {
+					continue
+				}
+				var clamped []*registry.Value
+				if t == maybe {
+					clamped = slices.Clone(values)
+				}
+				for _, v := range values {
+					clamped = addValue(clamped, clampValue(p, v, bound.Value, constraint))
+				}
+				values = clamped
+			}
+		}
+	}
+	return values
+}
+
+func clampValue(p *registry.Property, v, bound *registry.Value, constraint *world.Fixed) *registry.Value {
+	e := &Effective{}
+	if v != nil {
+		e = &Effective{Value: v, Origin: Cascade}
+	}
+	return clampOne(p, e, bound, constraint).Value
+}
+
+// combine works out what the candidates of a property may come to.
+func (f *future) combine(p *registry.Property, prop *futureProp) futureValues {
+	r := f.r.engine.ranked
+	var out futureValues
+	may := slices.DeleteFunc(slices.Clone(prop.maybe), func(c int32) bool {
+		_, known := slices.BinarySearch(prop.sure, c)
+		return known
+	})
+	sure := r.combine(p, prop.sure, nil)
+	out.unset = sure == nil
+	switch {
+	case len(may) == 0:
+		if sure != nil {
+			out.values, out.winner = []*registry.Value{sure.Value}, sure.Winner
+		}
+		return out
+	case decidedByFirst(p, r):
+		for _, c := range may {
+			out.values = addValue(out.values, r.candidates[c].Value)
+		}
+	case p.Comparison == registry.Exact && !p.Repeatable:
+		// A lock that may or may not hold can let any other candidate through.
+		for _, c := range merge(prop.sure, may) {
+			if len(r.withoutLoosened(p, merge(prop.sure, []int32{c}), nil)) > 0 {
+				out.values = addValue(out.values, r.candidates[c].Value)
+			}
+		}
+	default:
+		for _, c := range may {
+			if e := r.combine(p, merge(prop.sure, []int32{c}), nil); e != nil {
+				out.values = addValue(out.values, e.Value)
+			}
+		}
+		if e := r.combine(p, merge(prop.sure, may), nil); e != nil {
+			out.values = addValue(out.values, e.Value)
+		}
+	}
+	if sure != nil {
+		out.values = addValue(out.values, sure.Value)
+		out.winner = sure.Winner
+	}
+	for _, c := range may {
+		out.depends = addRule(out.depends, r.candidates[c].Rule)
+	}
+	return out
+}
+
+func addValue(values []*registry.Value, v *registry.Value) []*registry.Value {
+	if slices.ContainsFunc(values, func(old *registry.Value) bool { return old.Equal(v) }) {
+		return values
+	}
+	return append(values, v)
+}
+
+func addRule(rules []*registry.Rule, r *registry.Rule) []*registry.Rule {
+	if slices.Contains(rules, r) {
+		return rules
+	}
+	return append(rules, r)
+}
