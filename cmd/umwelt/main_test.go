@@ -57,11 +57,6 @@ func exits(ts *testscript.TestScript, neg bool, args []string) {
 	} else if err != nil {
 		ts.Fatalf("%v", err)
 	}
-	for _, stream := range []string{"stdout", "stderr"} {
-		if text := ts.ReadFile(stream); text != "" {
-			ts.Logf("[%s]\n%s", stream, text)
-		}
-	}
 	if got != want {
 		ts.Fatalf("exit status %d, want %d", got, want)
 	}
