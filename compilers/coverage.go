@@ -127,7 +127,7 @@ func (info Info) level(d *registry.Declaration) (Level, string) {
 
 // Supports is what the target does with a property.
 func (info Info) Supports(p *registry.Property) Support {
-	for _, key := range []string{p.Entity.Name + "." + p.Name, p.Entity.Name + ".*"} {
+	for _, key := range []string{p.Entity.Name + "." + p.Name, p.Entity.Name + ".*", "*"} {
 		if s, ok := info.Support[key]; ok {
 			return s
 		}

@@ -48,7 +48,7 @@ type Info struct {
 	Model       string // "sync" or "async"
 	Format      string // what the text is, for people
 	Options     []Option
-	// Support is keyed by "type.property" and "type.*". A property that is not listed is
+	// Support is keyed by "type.property", "type.*" and "*", the nearest first. A property that is not listed is
 	// dropped, because of its altitude where that is above the target's, else because the
 	// target has no such mechanism.
 	Support map[string]Support
