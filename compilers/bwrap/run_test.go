@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"golang.org/x/sys/unix"
@@ -59,6 +60,7 @@ type sandbox struct {
 	form string
 	set  map[string]string
 	env  []string
+	as   *syscall.SysProcAttr
 }
 
 func (s sandbox) compile() []byte {
@@ -81,7 +83,7 @@ func (s sandbox) command(args ...string) *exec.Cmd {
 	switch s.form {
 	case "sh":
 		script := filepath.Join(dir, "run.sh")
-		if err := os.WriteFile(script, text, 0o700); err != nil {
+		if err := os.WriteFile(script, text, 0o755); err != nil {
 			s.t.Fatal(err)
 		}
 		cmd = exec.Command("sh", append([]string{script}, args...)...)
@@ -96,6 +98,7 @@ func (s sandbox) command(args ...string) *exec.Cmd {
 		options := strings.Split(strings.TrimSuffix(string(text), "\n"), "\n")
 		cmd = exec.Command("bwrap", append(append(options, "--"), args...)...)
 	}
+	cmd.SysProcAttr = s.as
 	cmd.Env = append([]string{"PATH=" + os.Getenv("PATH")}, s.env...)
 	return cmd
 }
@@ -309,9 +312,6 @@ func TestRandomTreesForReal(t *testing.T) {
 }
 
 func smallTree() *confine.Node {
-	node := func(name string, k confine.Kind, m confine.Mode, children ...*confine.Node) *confine.Node {
-		return &confine.Node{Name: name, Kind: k, Mode: m, Children: children}
-	}
 	return node("", confine.Dir, confine.ReadOnly,
 		node(".env", confine.File, confine.Hidden),
 		node("docs", confine.Dir, confine.ReadOnly, node("a.md", confine.File, confine.ReadOnly)),

@@ -121,8 +121,14 @@ func (r *reader) root(dirs, files *registry.EntityType, uses []use) place {
 // where it depends on their names.
 func (r *reader) future(dir int, path string, files *registry.EntityType, uses []use) (Mode, Source) {
 	perms := permissionsOf(files)
-	visible := r.later(dir, path, perms.visible)
-	editable := r.later(dir, path, perms.editable)
+	visible := r.later(dir, files, perms.visible)
+	editable := r.later(dir, files, perms.editable)
+	switch {
+	case !visible.decided:
+		r.unsure.add(path, visible, perms.visible, perms.editable, files.Property("show"))
+	case visible.least && !editable.decided:
+		r.unsure.add(path, editable, perms.editable)
+	}
 	mode, source := Hidden, visible.by
 	if visible.least {
 		mode = ReadOnly

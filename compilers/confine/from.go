@@ -24,6 +24,7 @@ type reader struct {
 	notes    []compilers.Note
 	problems diag.List
 	byType   map[*registry.EntityType][]int
+	unsure   unsure
 }
 
 // From reads a resolution. An error among the diagnostics makes the confinement void: it
@@ -54,6 +55,7 @@ func From(res *cascade.Resolution) (*Confinement, diag.List) {
 	c.System = r.readMounts(tree)
 	var lowered []Lowering
 	c.Plan, lowered = Plan(tree)
+	r.notes = append(r.notes, r.unsure.notes()...)
 	r.report(lowered)
 	c.Env = r.readEnv()
 	r.readExec(c)
