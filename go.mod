@@ -3,6 +3,7 @@ module umwelt
 go 1.26.0
 
 require (
+	github.com/alecthomas/participle/v2 v2.1.4 // indirect
 	github.com/bmatcuk/doublestar/v4 v4.10.4 // indirect
 	github.com/google/go-cmp v0.7.0 // indirect
 	github.com/inconshreveable/mousetrap v1.1.0 // indirect
