@@ -101,45 +101,43 @@ func (a *assembly) discover() {
 	if a.HasErrors() || len(a.recipes) == 0 {
 		return
 	}
-	byID, byPath := map[key]int32{}, map[pathKey]int32{}
-	note := func(i int) {
-		e := &a.entities[i]
-		byID[key{e.Type, e.ID}] = int32(i)
-		if p := e.Path(); p != "" && p != e.ID {
-			byPath[pathKey{e.Type, p}] = int32(i)
-		}
-	}
-	for i := range a.entities {
-		note(i)
-	}
 	skip := a.skipped()
-	for n, r := range a.recipes {
+	for _, r := range a.recipes {
 		i := slices.IndexFunc(a.o.Matchers, func(m Discoverer) bool { return m.Name == r.Matcher })
 		result := a.o.Matchers[i].Run(Request{
 			Registry: a.o.Registry, Root: a.o.Root, AllowOutside: a.o.AllowOutside, Stat: a.o.Stat, Recipe: r, Skip: skip,
 		})
 		a.List = append(append(a.List, r.Diagnostics...), result.Diagnostics...)
-		start := len(a.entities)
-		a.merge(result.Entities, r, byID, byPath)
-		if n+1 < len(a.recipes) {
-			for i := start; i < len(a.entities); i++ {
-				note(i)
-			}
-		}
+		a.merge(result.Entities, r)
 	}
 }
 
-func (a *assembly) merge(found []Entity, r *Recipe, byID map[key]int32, byPath map[pathKey]int32) {
+// merge adds what a recipe found. Only entities of the types that it found are looked at for
+// ones that are there already: most recipes find types of their own.
+func (a *assembly) merge(found []Entity, r *Recipe) {
+	types := make([]bool, len(a.o.Registry.Types()))
+	for i := range found {
+		types[found[i].Type.Index] = true
+	}
+	byID, byPath := map[key]int32{}, map[pathKey]int32{}
+	for i := range a.entities {
+		if e := &a.entities[i]; types[e.Type.Index] {
+			byID[key{e.Type, e.ID}] = int32(i)
+			if p := e.Path(); p != "" && p != e.ID {
+				byPath[pathKey{e.Type, p}] = int32(i)
+			}
+		}
+	}
 	a.entities = slices.Grow(a.entities, len(found))
 	place := make([]int32, len(found))
 	for i := range found {
-		e := found[i]
+		e := &found[i]
 		old, ok := byID[key{e.Type, e.ID}]
-		if !ok && len(byPath) > 0 && e.Type.PathAttr != "" {
+		if len(byPath) > 0 && !ok && e.Type.PathAttr != "" {
 			old, ok = byPath[pathKey{e.Type, e.Path()}]
 		}
 		if ok {
-			a.entities[old].absorb(&e)
+			a.entities[old].absorb(e)
 			place[i] = old
 			continue
 		}
@@ -148,7 +146,7 @@ func (a *assembly) merge(found []Entity, r *Recipe, byID map[key]int32, byPath m
 			e.Parent = place[e.Parent]
 		}
 		place[i] = int32(len(a.entities))
-		a.entities = append(a.entities, e)
+		a.entities = append(a.entities, *e)
 	}
 }
 

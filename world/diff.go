@@ -103,7 +103,11 @@ func diffFixed(a, b *node) []Change {
 	facts := func(n *node) []fact {
 		var out []fact
 		for _, p := range n.pairs {
-			out = append(out, fact{p.key, flowYAML(p.value)})
+			shown := p.value.text
+			if p.value.kind == listNode {
+				shown = flowYAML(p.value)
+			}
+			out = append(out, fact{p.key, shown})
 		}
 		return out
 	}

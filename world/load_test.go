@@ -108,9 +108,9 @@ func TestImplicit(t *testing.T) {
 file#b.md < world#world [language=markdown] discovered by filesystem
 dir#src < world#world discovered by filesystem
 file#src/a.go < dir#src [language=go] discovered by filesystem
-mount#/dev < world#world [name=dev] [type=dev] discovered by system
-mount#/proc < world#world [name=proc] [type=proc] discovered by system
-mount#/tmp < world#world [name=tmp] [type=tmpfs] discovered by system
+mount#/dev < world#world [type=dev] discovered by system
+mount#/proc < world#world [type=proc] discovered by system
+mount#/tmp < world#world [type=tmpfs] discovered by system
 tool#Bash referenced
 resource#resource < world#world referenced
 network#api.github.com < world#world [host=api.github.com] referenced
@@ -134,12 +134,12 @@ func TestNamedWithWorldFile(t *testing.T) {
 	if err := l.Err(); err != nil {
 		t.Fatal(err)
 	}
-	want := `world#w < explicit
+	want := `world#w explicit
 source#auth < world#w [root=src/auth] explicit
 source#core < world#w [root=src/core] referenced
 resource#resource < world#w referenced
 `
-	if got := list(w); got != strings.Replace(want, "world#w < ", "world#w ", 1) {
+	if got := list(w); got != want {
 		t.Errorf("got:\n%s", got)
 	}
 }

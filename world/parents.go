@@ -137,11 +137,11 @@ func (a *assembly) givenParent(d *draft, ids map[key]int32) int32 {
 		for i, t := range types {
 			names[i] = t.Name
 		}
-		what := "no parent"
-		if len(names) > 0 {
-			what = "only a " + strings.Join(names, " or a ") + " as parent"
+		if len(names) == 0 {
+			a.Errorf(diag.BadEntity, d.parentAt, "a %s has no parent", d.Type.Name)
+		} else {
+			a.Errorf(diag.BadEntity, d.parentAt, "there is no %s %s to be the parent of %s %s", strings.Join(names, " or "), diag.Quote(d.parentID), d.Type.Name, diag.Quote(d.ID))
 		}
-		a.Errorf(diag.BadEntity, d.parentAt, "the parent %s of %s %s does not exist: it may have %s", diag.Quote(d.parentID), d.Type.Name, diag.Quote(d.ID), what)
 	}
 	return found
 }

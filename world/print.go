@@ -2,7 +2,6 @@ package world
 
 import (
 	"encoding/base64"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -135,18 +134,20 @@ func printJSON(b *strings.Builder, n *node) {
 	}
 }
 
+// quoteJSON prints s as a JSON string that a YAML reader reads alike: beyond the basic plane
+// it escapes nothing, since YAML knows no surrogate pairs.
 func quoteJSON(b *strings.Builder, s string) {
-	e := json.NewEncoder(trimNewline{b})
-	e.SetEscapeHTML(false)
-	if err := e.Encode(s); err != nil {
-		panic(err) // a string always encodes
+	b.WriteByte('"')
+	for _, r := range s {
+		switch {
+		case r == '"' || r == '\\':
+			b.WriteByte('\\')
+			b.WriteRune(r)
+		case r == ' ' || r > 0xffff || r != utf8.RuneError && unicode.IsPrint(r):
+			b.WriteRune(r)
+		default:
+			fmt.Fprintf(b, `\u%04x`, r)
+		}
 	}
-}
-
-// trimNewline drops the newline that an encoder ends with.
-type trimNewline struct{ b *strings.Builder }
-
-func (t trimNewline) Write(p []byte) (int, error) {
-	t.b.Write(p[:len(p)-1])
-	return len(p), nil
+	b.WriteByte('"')
 }
