@@ -104,7 +104,7 @@ func (u *use) mayCover(r *reader, dir string) bool {
 	if u.anything || u.kind != "" && !strings.EqualFold(u.kind, "file") {
 		return false
 	}
-	if !r.mayBegin(dir, u.like) || u.of != "" && dir != u.of && !below(dir, u.of) && !r.mayBegin(dir, u.of) {
+	if !r.mayBegin(dir, u.like, false) || u.of != "" && dir != u.of && !below(dir, u.of) && !r.mayBegin(dir, u.of, true) {
 		return false
 	}
 	if u.selectors == nil {
@@ -118,26 +118,27 @@ func (u *use) mayCover(r *reader, dir string) bool {
 	return false
 }
 
-// mayBegin reports whether a path below dir that no entity stands at, nor lies below a
-// directory that has its own answer, can begin so.
-func (r *reader) mayBegin(dir, prefix string) bool {
-	switch {
-	case dir == "." && prefix == "", dir != "." && strings.HasPrefix(dir+"/", prefix):
-		return true
-	case dir != "." && !strings.HasPrefix(prefix, dir+"/"):
-		return false
-	}
-	// The prefix leads on below dir: through a directory that is there, its own answer
-	// holds; else somebody may make it.
-	first, _, deeper := strings.Cut(strings.TrimPrefix(prefix, strings.TrimPrefix(dir+"/", "./")), "/")
-	at := first
+// mayBegin reports whether a path below dir, that leads through no directory which is
+// there and so has its own answer, can begin with prefix; or be it or lie below it, where
+// prefix is a whole path.
+func (r *reader) mayBegin(dir, prefix string, whole bool) bool {
+	at := ""
 	if dir != "." {
-		at = dir + "/" + first
+		at = dir + "/"
 	}
-	if deeper && r.has("dir", at) {
+	switch {
+	case !whole && strings.HasPrefix(at, prefix):
+		return true
+	case !strings.HasPrefix(prefix, at):
 		return false
 	}
-	return deeper || !r.has("file", at) || at != prefix
+	name, _, deeper := strings.Cut(prefix[len(at):], "/")
+	switch {
+	case deeper || whole:
+		// A directory that is there answers for itself, a file that is there is not new.
+		return !r.has("dir", at+name) && (deeper || !r.has("file", at+name))
+	}
+	return true // some name begins so
 }
 
 func (r *reader) has(typ, path string) bool {

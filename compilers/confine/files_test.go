@@ -1,0 +1,130 @@
+package confine_test
+
+import (
+	"fmt"
+	"path"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	. "umwelt/compilers/confine"
+	"umwelt/compilers/confine/confinetest"
+)
+
+// paths makes a world file of paths: directories end in "/", links are "path -> target".
+func paths(list ...string) string {
+	s := "name: w\nentities:\n"
+	for _, p := range list {
+		p, target, link := strings.Cut(p, " -> ")
+		typ, more := "file", ""
+		if strings.HasSuffix(p, "/") {
+			typ, p = "dir", strings.TrimSuffix(p, "/")
+		}
+		if link {
+			more = fmt.Sprintf(", kind: symlink, target: %q", target)
+		}
+		s += fmt.Sprintf("  - { type: %s, id: %q, attributes: { path: %q, name: %q%s } }\n", typ, p, p, path.Base(p), more)
+	}
+	return s
+}
+
+var project = paths("README.md", ".env", "docs/", "docs/a.md", "out/", "src/", "src/a.py", "src/deep/", "src/deep/b.py", "src/deep/c.md")
+
+func TestPlanOfPolicy(t *testing.T) {
+	for _, tt := range []struct {
+		name, world, view string
+		want              []string
+		notes             []string
+	}{
+		{"no rule", project, ``, []string{". hidden"}, nil},
+		{"everything is visible", project, `file { visible: true }`, []string{". ro"}, nil},
+		{"everything is writable", project, `file { editable: true }`, []string{". rw"}, nil},
+		{"a prefix", project, `file[path^="src/"] { editable: true }`, []string{". hidden", "src rw"}, nil},
+		{"a prefix beside the rest", project, `file { visible: true } file[path^="out/"] { editable: true }`, []string{". ro", "out rw"}, nil},
+		{"a protected prefix", project, `file { editable: true } file[path^="src/deep/"] { editable: false }`, []string{". rw", "src rw pin", "src/deep ro"}, nil},
+		{"a hidden file", project, `file { editable: true } file[path=".env"] { visible: false }`, []string{". rw", ".env hidden"}, nil},
+		{"a descendant", project, `dir[path="src"] file { visible: true }`, []string{". hidden", "src ro"}, nil},
+		{"show makes visible", project, `file[path^="src/"] { show: outline }`, []string{". hidden", "src ro"}, nil},
+		{"visible beats editable", project, `file { visible: false; editable: true }`, []string{". hidden"}, nil},
+		{"a suffix depends on the name", project, `file[path$=".md"] { visible: true }`,
+			[]string{". hidden", "README.md ro", "docs/a.md ro", "src/deep/c.md ro"},
+			[]string{"which new files it fits depends on their names, so the tightest reading holds for files created later in ., docs, out and 2 more"}},
+		{"a suffix that protects", project, `file[path^="src/"] { editable: true } file[path$=".md"] { editable: false }`,
+			[]string{". hidden", "README.md ro", "docs/a.md ro", "src ro", "src/a.py rw", "src/deep/b.py rw"},
+			[]string{"which new files it fits depends on their names, so the tightest reading holds for files created later in ., docs, out and 2 more"}},
+		{"a directory may not be added to", project, `file { editable: true } dir[path="src"] { editable: false }`,
+			[]string{". rw", "src ro", "src/a.py rw", "src/deep rw"}, nil},
+		{"a directory is hidden", project, `file { visible: true } dir[path="src"] { visible: false }`,
+			[]string{". ro", "src hidden", "src/a.py ro", "src/deep ro"}, nil},
+		{"a directory appears empty", project, `dir[path="src/deep"] { visible: true }`, []string{". hidden", "src/deep hidden shown"}, nil},
+		{"the world's own word", project + "fixed:\n  \"file[path='.env']\": { visible: false }\n  \"file[path^='docs/']\": { editable: false }\n",
+			`file { editable: true !important }`, []string{". rw", ".env hidden", "docs ro"}, nil},
+		{"the world's own word about names", project + "fixed:\n  \"file[name='.env']\": { visible: false }\n", `file[path^="src/"] { visible: true }`,
+			[]string{". hidden", "src/a.py ro", "src/deep/b.py ro", "src/deep/c.md ro"},
+			[]string{"which new files a fixed constraint fits depends on their names, so the tightest reading holds for files created later in src, src/deep"}},
+		{"a projection of one mode", project + "projections:\n  - { type: dir, id: node_modules, attributes: { path: node_modules/ } }\n",
+			`file[path^="src/"] { editable: true } file[path^="node_modules/"] { visible: true }`, []string{". hidden", "node_modules ro", "src rw"}, nil},
+		{"a projection of several modes", project + "projections:\n  - { type: dir, id: node_modules, attributes: { path: node_modules/ } }\n",
+			`file { visible: true } file:glob("node_modules/**/*.key") { visible: false }`, []string{". ro", "node_modules hidden"},
+			[]string{"which new files it fits depends on their names, so the tightest reading holds for files created later in node_modules"}},
+		{"directories that the world does not name", paths("a/b/c.py", "a/b/d.py"), `file[path="a/b/c.py"] { visible: true }`, []string{". hidden", "a/b/c.py ro"},
+			[]string{"which new files it fits depends on their names, so the tightest reading holds for files created later in ."}},
+		{"links", paths("d/", "d/f", "d/in -> f", "d/out -> ../../etc/passwd", "e/", "e/abs -> /etc/passwd", "g/", "g/up -> ../d/f"), `file { visible: true }`,
+			[]string{". ro", "d hidden shown", "d/f ro", "d/in ro -> f", "e hidden shown"},
+			[]string{
+				"a hidden symbolic link cannot be covered by a mount, so its directory is rebuilt from its visible entries and no file can be added to it: d, e",
+				"the symbolic link leads out of the root, so it does not appear: d/out, e/abs",
+			}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			c := from(t, tt.view, tt.world)
+			if d := cmp.Diff(tt.want, show(c.Plan)); d != "" {
+				t.Errorf("plan (-want +got):\n%s", d)
+			}
+			if d := cmp.Diff(tt.notes, whys(c)); d != "" {
+				t.Errorf("notes (-want +got):\n%s", d)
+			}
+		})
+	}
+}
+
+func TestUses(t *testing.T) {
+	use := func(attrs string) string {
+		return project + "  - { type: use, id: u, attributes: { " + attrs + " } }\n"
+	}
+	const writable = `file { editable: true } `
+	for _, tt := range []struct {
+		name, attrs, view string
+		want              []string
+	}{
+		{"no rule about it", `of: "file#src/a.py"`, ``, []string{". rw"}},
+		{"a rule that grants", `of: "file#src/a.py"`, `use { editable: true }`, []string{". rw"}},
+		{"of a selector", `of: 'file[path="src/a.py"]'`, `use { editable: false }`, []string{". rw", "src rw pin", "src/a.py ro"}},
+		{"of a path", `of: src/a.py`, `use { editable: false }`, []string{". rw", "src rw pin", "src/a.py ro"}},
+		{"of a directory", `of: src/deep`, `use { editable: false }`, []string{". rw", "src rw pin", "src/deep ro"}},
+		{"of what begins so", `of-like: src/`, `use { editable: false }`, []string{". rw", "src ro"}},
+		{"of what begins so in the middle of a name", `of-like: src/d`, `use { editable: false }`, []string{". rw", "src ro", "src/a.py rw"}},
+		{"of a kind", `of-kind: file`, `use { editable: false }`, []string{". ro"}},
+		{"of a kind and a beginning", `of-kind: file, of-like: src/`, `use { editable: false }`, []string{". rw", "src ro"}},
+		{"of another kind", `of-kind: tool`, `use { editable: false }`, []string{". rw"}},
+		{"a rule that leaves writing out", `of-like: src/`, `use { visible: true }`, []string{". rw", "src ro"}},
+		{"hidden", `of-like: src/`, `use { visible: false }`, []string{". rw", "src hidden"}},
+		{"a selector by name", `of: 'file[name="a.py"]'`, `use { editable: false }`, []string{". ro", ".env rw", "README.md rw", "docs/a.md rw", "src/deep/b.py rw", "src/deep/c.md rw"}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			if d := cmp.Diff(tt.want, show(from(t, writable+tt.view, use(tt.attrs)).Plan)); d != "" {
+				t.Errorf("plan (-want +got):\n%s", d)
+			}
+		})
+	}
+}
+
+func TestRefusedPaths(t *testing.T) {
+	for _, p := range []string{strings.Repeat("n", 256), strings.Repeat("d/", 3000) + "f"} {
+		_, problems := From(confinetest.Resolve(t, `file { visible: true }`, paths(p), "/project"))
+		if !problems.HasErrors() {
+			t.Errorf("%.40q... is accepted", p)
+		}
+	}
+}
