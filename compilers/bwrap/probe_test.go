@@ -90,6 +90,13 @@ func try(o op) (r result) {
 		if err = os.Mkdir(path, 0o700); err == nil {
 			err = os.Remove(path)
 		}
+	case "mkdir-create": // in a directory of its own, and removes both again
+		dir := filepath.Dir(path)
+		if err = os.Mkdir(dir, 0o700); err == nil {
+			err = os.WriteFile(path, []byte("new"), 0o600)
+			os.Remove(path)
+			os.Remove(dir)
+		}
 	case "append":
 		err = appendTo(path)
 	case "remove":

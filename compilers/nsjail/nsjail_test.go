@@ -182,15 +182,6 @@ func full() *confine.Confinement {
 	}
 }
 
-func hostile() *confine.Confinement {
-	c := &confine.Confinement{Root: "/srv/pro\"ject[1]\n}", Plan: []confine.Entry{{Path: ".", Mode: confine.ReadOnly, Kind: confine.Dir}}}
-	for _, name := range confinetest.Odd {
-		c.Plan = append(c.Plan, confine.Entry{Path: name, Mode: confine.ReadWrite, Kind: confine.File})
-	}
-	c.Env = []confine.Env{{Name: "A\"B"}, {Name: "X=evil"}, {Name: "\xff"}}
-	return c
-}
-
 func TestGolden(t *testing.T) {
 	for _, tt := range []struct {
 		name string
@@ -200,25 +191,42 @@ func TestGolden(t *testing.T) {
 		{"full", full(), nil},
 		{"rlimit", full(), map[string]string{"limits": "rlimit", "workdir": "/work"}},
 		{"nothing", &confine.Confinement{Root: "/p", Plan: []confine.Entry{{Path: ".", Kind: confine.Dir}}}, nil},
-		{"hostile", hostile(), nil},
+		{"hostile", confinetest.Hostile(), nil},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			got := render(t, tt.c, tt.set)
 			read(t, got)
-			path := filepath.Join("testdata", tt.name+".cfg")
-			if *update {
-				if err := os.WriteFile(path, got, 0o644); err != nil {
-					t.Fatal(err)
-				}
-			}
-			want, err := os.ReadFile(path)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if d := cmp.Diff(string(want), string(got)); d != "" {
-				t.Errorf("-want +got:\n%s", d)
-			}
+			golden(t, tt.name, got)
 		})
+	}
+}
+
+// The shipped example, in sugar and in rules, gives the same bytes.
+func TestExample(t *testing.T) {
+	for _, name := range []string{"auth-fix.umw", "auth-fix.rules.umw"} {
+		out := Compiler.Compile(compilers.Input{Resolution: confinetest.Example(t, "../..", name), Version: "1.0"})
+		if out.Diagnostics.HasErrors() {
+			t.Fatal(out.Diagnostics.Err())
+		}
+		read(t, out.Text)
+		golden(t, "auth-fix", out.Text)
+	}
+}
+
+func golden(t *testing.T, name string, got []byte) {
+	t.Helper()
+	path := filepath.Join("testdata", name+".cfg")
+	if *update {
+		if err := os.WriteFile(path, got, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff(string(want), string(got)); d != "" {
+		t.Errorf("-want +got:\n%s", d)
 	}
 }
 
@@ -261,7 +269,7 @@ func TestVariables(t *testing.T) {
 	if d := cmp.Diff([]string{"PATH=/usr/bin:/bin", "CI"}, c.envars()); d != "" {
 		t.Error(d)
 	}
-	if d := cmp.Diff([]string{"PATH=" + defaultPath, "A\"B", "\xff"}, read(t, render(t, hostile(), nil)).envars()); d != "" {
+	if d := cmp.Diff([]string{"PATH=/bin:$(id)'", "A\"B", "\xff", "OK", "$(id)"}, read(t, render(t, confinetest.Hostile(), nil)).envars()); d != "" {
 		t.Error(d)
 	}
 }
