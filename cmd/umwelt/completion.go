@@ -112,7 +112,10 @@ func (f *policyFlags) completeContext(_ *cobra.Command, views []string, word str
 	p := umwelt.Load(umwelt.Options{Vocabularies: f.vocabularies, World: f.world, Root: f.root, Env: f.env}, views...)
 	typ, _, named := strings.Cut(part, "=")
 	var out []string
-	if named && p.World != nil {
+	if named {
+		if p.World == nil {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
 		for _, id := range ids(p, p.Registry.Type(typ)) {
 			out = append(out, done+typ+"="+id)
 		}

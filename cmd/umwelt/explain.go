@@ -1,7 +1,146 @@
 package main
 
-import "github.com/spf13/cobra"
+import (
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"umwelt"
+	"umwelt/diag"
+	"umwelt/registry"
+)
+
+// explainFlags are the flags of explain alone.
+type explainFlags struct {
+	policyFlags
+	format, output, whyNot string
+	limit                  int
+}
 
 func explainCommand(std *streams) *cobra.Command {
-	return &cobra.Command{Use: "explain", RunE: func(*cobra.Command, []string) error { return nil }}
+	var f explainFlags
+	c := &cobra.Command{
+		Use:   "explain VIEW… SELECTOR [PROPERTY]",
+		Short: "Prove an answer: what won, what lost and why",
+		Long: `Explain shows, for every entity that the selector fits, the value of a property (or of all),
+where it came from, the declaration that won, every one that lost with the reason, the
+context that held, and the fixed constraint or derivation that changed the value.
+
+With --why-not it says why the property does not have that value instead: who asked for
+it and lost, or which rules would set it and do not fit. A path that does not exist yet is
+answered as if it did, and the answer says so. JSON has the schema umwelt.explain/1.`,
+		Example: `  umwelt explain auth-fix.umw 'file[path="src/auth/login.py"]' editable
+  umwelt explain auth-fix.umw 'tool#Bash'
+  umwelt explain review.umw 'file#"src/new.py"' editable --context mode=review --why-not true`,
+		Args: args(2, -1, "a view, a selector and, if you like, a property"),
+	}
+	c.ValidArgsFunction = f.completeExplain
+	check := formatFlag(c, &f.format, "text", "json")
+	c.Flags().IntVar(&f.limit, "limit", 20, "how many entities to show at most; 0 for all")
+	c.Flags().StringVar(&f.whyNot, "why-not", "", "say why the property does not have this `value`")
+	f.add(c)
+	outputFlag(c, &f.output)
+	c.RunE = func(_ *cobra.Command, given []string) error {
+		if err := check(); err != nil {
+			return err
+		}
+		views, selector, property, err := splitExplain(given)
+		if err != nil {
+			return err
+		}
+		if f.whyNot != "" && property == "" {
+			return problem(diag.BadOption, "name the property after the selector", "--why-not asks about one property")
+		}
+		if f.limit < 0 {
+			return problem(diag.BadOption, "", "--limit takes a number from 0, not %d", f.limit)
+		}
+		p, err := f.load(std, views)
+		if err != nil {
+			return err
+		}
+		return f.explain(std, p, selector, property)
+	}
+	return c
+}
+
+// splitExplain tells the views from the selector: the first argument is a view, and so
+// are those after it that are named like one and are there.
+func splitExplain(given []string) (views []string, selector, property string, err error) {
+	n := 1
+	for n < len(given)-1 && filepath.Ext(given[n]) == ".umw" {
+		if _, err := os.Lstat(given[n]); err != nil {
+			break
+		}
+		n++
+	}
+	views, rest := given[:n], given[n:]
+	if len(rest) > 2 {
+		return nil, "", "", problem(diag.BadOption, "put a selector with blanks in it in quotes", "%s is too much after the selector and the property", diag.Quote(rest[2]))
+	}
+	if len(rest) == 2 {
+		property = rest[1]
+	}
+	return views, rest[0], property, nil
+}
+
+func (f *explainFlags) explain(std *streams, p *umwelt.Policy, selector, property string) error {
+	std.doing("looking for the entities")
+	picked, err := pick(p, selector)
+	if err != nil {
+		return err
+	}
+	if err := hasProperty(picked, selector, property); err != nil {
+		return err
+	}
+	doc := explainDocument{
+		Schema: "umwelt.explain/1", Selector: utf8Text(selector), Matched: len(picked.entities), Hypothetical: picked.made,
+		Context: contextOf(p), Answers: []answer{}, Diagnostics: diagnostics(p.Diagnostics),
+	}
+	for i, e := range picked.entities {
+		if f.limit > 0 && i == f.limit {
+			break
+		}
+		a, err := answerOf(p, e, property, f.whyNot)
+		if err != nil {
+			return err
+		}
+		doc.Answers = append(doc.Answers, a)
+	}
+	if f.format == "json" {
+		return std.writeJSON(f.output, doc)
+	}
+	std.render(p.Diagnostics)
+	return std.write(f.output, []byte(doc.text()))
+}
+
+// hasProperty refuses a property that none of the picked entities' types has.
+func hasProperty(picked picked, selector, property string) error {
+	if property == "" {
+		return nil
+	}
+	var names []string
+	seen := map[*registry.EntityType]bool{}
+	for _, e := range picked.entities {
+		t := e.entity.Type
+		if t.Property(property) != nil {
+			return nil
+		}
+		if seen[t] {
+			continue
+		}
+		seen[t] = true
+		for _, p := range t.Properties {
+			names = append(names, p.Name)
+		}
+	}
+	h := diag.DidYouMean(property, names)
+	switch {
+	case len(names) == 0:
+		h = "it has none"
+	case h == "":
+		h = "its properties are " + strings.Join(names, ", ")
+	}
+	return problem(diag.UnknownProperty, h, "what %s picks has no property %s", diag.Quote(selector), diag.Quote(property))
 }
