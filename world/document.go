@@ -34,6 +34,9 @@ func readDocument(src *diag.Source, dir string, reg *registry.Registry, l *diag.
 		known = append(known, s.Key)
 	}
 	for _, p := range root.pairs {
+		if tooMany(l, p.keyAt) {
+			break
+		}
 		switch {
 		case slices.Contains(knownKeys, p.key) || reg.Shorthand(p.key) != nil:
 		case d.snapshot && p.key == "schema":
@@ -71,9 +74,26 @@ func (n *node) each(what string, l *diag.List, f func(*node)) {
 		l.Errorf(diag.YAML, n.at, "%s is a list, not %s", what, n.kind)
 	default:
 		for _, item := range n.items {
+			if tooMany(l, item.at) {
+				return
+			}
 			f(item)
 		}
 	}
+}
+
+// maxProblems bounds the diagnostics of one load.
+const maxProblems = 10_000
+
+// tooMany reports whether reading is to stop, and sees to it that stopping is an error.
+func tooMany(l *diag.List, at diag.Span) bool {
+	if len(*l) < maxProblems {
+		return false
+	}
+	if (*l)[len(*l)-1].Code != diag.TooLarge {
+		l.Errorf(diag.TooLarge, at, "there are too many problems, so reading stops here")
+	}
+	return true
 }
 
 // eachPair calls f for every pair of a map section; nothing written is an empty map.
@@ -84,6 +104,9 @@ func (n *node) eachPair(what string, l *diag.List, f func(pair)) {
 		l.Errorf(diag.YAML, n.at, "%s is a map, not %s", what, n.kind)
 	default:
 		for _, p := range n.pairs {
+			if tooMany(l, p.keyAt) {
+				return
+			}
 			f(p)
 		}
 	}
@@ -123,6 +146,9 @@ func textsOf(n *node, what string, l *diag.List) []string {
 // checkKeys reports every key of a map that is not among known.
 func checkKeys(n *node, what string, known []string, l *diag.List) {
 	for _, p := range n.pairs {
+		if tooMany(l, p.keyAt) {
+			return
+		}
 		if !slices.Contains(known, p.key) {
 			l.Errorf(diag.UnknownKey, p.keyAt, "%s has no key %s", what, diag.Quote(p.key)).Hint = diag.DidYouMean(p.key, known)
 		}

@@ -180,6 +180,10 @@ func TestBounds(t *testing.T) {
 	for c := 'b'; c < 'z'; c++ {
 		bomb += fmt.Sprintf("%c: &%c [*%c,*%c,*%c,*%c,*%c,*%c,*%c,*%c,*%c,*%c]\n", c, c, c-1, c-1, c-1, c-1, c-1, c-1, c-1, c-1, c-1, c-1)
 	}
+	var unknown strings.Builder
+	for i := range 200_000 {
+		fmt.Fprintf(&unknown, "key%d: x\n", i)
+	}
 	rows := []struct {
 		name, text string
 		code       diag.Code
@@ -191,6 +195,7 @@ func TestBounds(t *testing.T) {
 		{"deep block", "a:\n" + strings.Repeat("- ", 9000) + "x\n", diag.TooDeep},
 		{"too large", strings.Repeat("# comment\n", 1_700_000), diag.TooLarge},
 		{"too many values", "a: [" + strings.Repeat("x,", 8<<19) + strings.Repeat("\n", 8<<19) + "]", diag.TooLarge},
+		{"unknown keys", unknown.String(), diag.TooLarge},
 		{"NUL", "name: a\x00b\n", diag.Encoding},
 		{"not UTF-8", "name: a\xffb\n", diag.Encoding},
 		{"tag", "name: !!python/object:os.system x\n", diag.YAML},

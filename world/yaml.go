@@ -246,6 +246,9 @@ func (r *reader) read(y *yaml.Node, depth int) *node {
 	case yaml.SequenceNode:
 		n.kind, n.items = listNode, make([]*node, 0, len(y.Content))
 		for _, c := range y.Content {
+			if tooMany(r.list, at) {
+				break
+			}
 			if item := r.read(c, depth+1); item != nil {
 				n.items = append(n.items, item)
 				n.size += item.size
@@ -269,6 +272,9 @@ func (r *reader) mapping(n *node, y *yaml.Node, depth int) {
 	for i := 0; i+1 < len(y.Content); i += 2 {
 		k := y.Content[i]
 		keyAt := r.span(k, len(k.Value))
+		if tooMany(r.list, keyAt) {
+			return
+		}
 		switch {
 		case k.Tag == "!!merge" || k.Value == "<<" && k.Style == 0:
 			r.list.Errorf(diag.YAML, keyAt, "the merge key << is not accepted: write the values out")

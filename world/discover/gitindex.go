@@ -111,6 +111,9 @@ func parseIndex(text []byte, hash int) ([]string, error) {
 		} else {
 			at = start + (at+size-start+8)/8*8
 		}
+		if at > end {
+			return nil, errIndex
+		}
 		if total += len(name); total > maxIndex {
 			return nil, errIndex // long names that share prefixes could fill the memory
 		}
