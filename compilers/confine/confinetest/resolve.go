@@ -35,7 +35,7 @@ func Resolve(t testing.TB, view, worldFile, root string, context ...cascade.Ref)
 	bound := reg.Bind(registry.Options{}, []*ast.View{parsed}...)
 	fail(bound.Diagnostics)
 	w, list := world.LoadText(&diag.Source{Name: "w.world.yml", Text: []byte(worldFile)}, t.TempDir(), world.Options{
-		Registry: reg, Root: root, Matchers: discover.FirstParty(), Collections: sandbox.Collection, Named: bound.Pins(), Declared: bound.Entities,
+		Registry: reg, Root: root, Matchers: discover.Matchers(discover.Host{}), Collections: sandbox.Collection, Named: bound.Pins(), Declared: bound.Entities,
 	})
 	fail(list)
 	res, list := cascade.New(w, bound).Resolve(context)
