@@ -60,6 +60,11 @@ type World struct {
 	Entities    []Entity
 	Fixed       []Fixed
 	Diagnostics diag.List
+	// Withheld are entities that exist below the root and that the world leaves out: what
+	// a recipe passes over and what an exclusion takes away. Nothing of them can be granted,
+	// so what holds one must not be handed over whole. Of something left out with all that
+	// lies below it, only the outermost stands here. They have no Parent.
+	Withheld []Entity
 
 	index  map[key]int32
 	groups []group

@@ -6,6 +6,7 @@ import (
 	"umwelt/cascade"
 	"umwelt/diag"
 	"umwelt/registry"
+	"umwelt/world"
 )
 
 // permissions are the two properties that make a mode.
@@ -33,7 +34,32 @@ func (r *reader) readTree() *Node {
 			places = append(places, place{p, r.file(i, p, perms, uses)})
 		}
 	}
+	for i := range r.world.Withheld {
+		e := &r.world.Withheld[i]
+		p, problem := cleanPath(e.Path())
+		switch {
+		case problem != "" || e.Type != dirs && e.Type != files:
+			// It lies nowhere that a mount could show.
+		case e.Type == dirs:
+			places = append(places, place{p, Node{Kind: Dir}})
+		default:
+			n := Node{Kind: kindOf(e)}
+			n.Target, _ = e.Attr("target")
+			places = append(places, place{p, n})
+		}
+	}
 	return grow(places)
+}
+
+// kindOf is what stands at a file's path.
+func kindOf(e *world.Entity) Kind {
+	switch kind, _ := e.Attr("kind"); kind {
+	case "", "regular":
+		return File
+	case "symlink":
+		return Symlink
+	}
+	return Special
 }
 
 // locate is where an entity lies in the project. One that lies nowhere in it is refused:
@@ -52,15 +78,10 @@ func (r *reader) locate(i int) (string, bool) {
 // it is visible and editable, and no use of it says less.
 func (r *reader) file(i int, path string, perms permissions, uses []use) Node {
 	e := &r.world.Entities[i]
-	n := Node{Kind: File}
-	switch kind, _ := e.Attr("kind"); kind {
-	case "", "regular":
-	case "symlink":
-		n.Kind = Symlink
+	n := Node{Kind: kindOf(e)}
+	if n.Kind == Symlink {
 		n.Target, _ = e.Attr("target")
 		n.Escapes = n.Target == "" || strings.ContainsRune(n.Target, 0) || e.HasClass("escapes") || leadsOut(r.world.Root, path, n.Target)
-	default:
-		n.Kind = Special
 	}
 	visible := r.res.Get(i, perms.visible)
 	n.By = by(visible)

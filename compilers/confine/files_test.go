@@ -10,6 +10,8 @@ import (
 
 	. "umwelt/compilers/confine"
 	"umwelt/compilers/confine/confinetest"
+	"umwelt/registry"
+	"umwelt/world"
 )
 
 // paths makes a world file of paths: directories end in "/", links are "path -> target".
@@ -33,7 +35,7 @@ var project = paths("README.md", ".env", "docs/", "docs/a.md", "out/", "src/", "
 
 func TestPlanOfPolicy(t *testing.T) {
 	for _, tt := range []struct {
-		name, world, view string
+		name, facts, view string
 		want              []string
 		notes             []string
 	}{
@@ -78,7 +80,7 @@ func TestPlanOfPolicy(t *testing.T) {
 			}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			c := from(t, tt.view, tt.world)
+			c := from(t, tt.view, tt.facts)
 			if d := cmp.Diff(tt.want, show(c.Plan)); d != "" {
 				t.Errorf("plan (-want +got):\n%s", d)
 			}
@@ -117,6 +119,25 @@ func TestUses(t *testing.T) {
 				t.Errorf("plan (-want +got):\n%s", d)
 			}
 		})
+	}
+}
+
+// What exists and is not in the world must not shine through a directory that is.
+func TestWithheld(t *testing.T) {
+	res := confinetest.Resolve(t, `file { editable: true }`, project, "/project")
+	w := res.World()
+	file, dir := w.Registry.Type("file"), w.Registry.Type("dir")
+	at := func(typ *registry.EntityType, path, kind string) world.Entity {
+		return world.Entity{Type: typ, ID: path, Parent: world.NoParent, Attributes: []world.Attribute{{Name: "path", Text: path}, {Name: "kind", Text: kind}}}
+	}
+	w.Withheld = []world.Entity{at(file, "src/secret", ""), at(dir, "src/deep/cache", ""), at(file, "docs/link", "symlink"), at(file, "out/pipe", "fifo")}
+	c, problems := From(res)
+	if problems.HasErrors() {
+		t.Fatal(problems.Err())
+	}
+	want := []string{". rw", "docs hidden shown", "docs/a.md rw", "out rw pin", "out/pipe hidden", "src rw pin", "src/deep rw pin", "src/deep/cache hidden", "src/secret hidden"}
+	if d := cmp.Diff(want, show(c.Plan)); d != "" {
+		t.Errorf("-want +got:\n%s", d)
 	}
 }
 
