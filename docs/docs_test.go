@@ -84,6 +84,9 @@ func TestViewsInTheDocumentsAreRight(t *testing.T) {
 				v, l := parser.Parse(src)
 				list = append(l, reg.Bind(registry.Options{}, v).Diagnostics...)
 			case "yaml":
+				if filepath.Dir(path) == "targets" {
+					continue // what a target reads, tested beside its compiler
+				}
 				o := umwelt.WorldOptions(umwelt.Options{Root: t.TempDir()}, reg)
 				_, list = world.LoadText(src, "", o)
 			default:
