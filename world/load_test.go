@@ -3,7 +3,9 @@ package world_test
 import (
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 
 	"umwelt/diag"
@@ -141,5 +143,46 @@ resource#resource < world#w referenced
 `
 	if got := list(w); got != want {
 		t.Errorf("got:\n%s", got)
+	}
+}
+
+func TestAllowOutside(t *testing.T) {
+	root := writeTree(t, map[string]string{"project/w.world.yml": "include: [../shared.world.yml]\n", "shared.world.yml": "tools: [Read]\n"})
+	o := options(t, root)
+	file := filepath.Join(root, "project", "w.world.yml")
+	if w, l := world.Load(file, o); w != nil || !strings.Contains(messages(l, root), "lies outside the directory") {
+		t.Errorf("an included file outside was read: %v", l)
+	}
+	o.AllowOutside = true
+	w, l := world.Load(file, o)
+	if w == nil || w.Find(o.Registry.Type("tool"), "Read") < 0 {
+		t.Errorf("the included file was not read: %v", l)
+	}
+}
+
+// Files that include one another many times over stop at a bound.
+func TestIncludeBomb(t *testing.T) {
+	files := map[string]string{"f40.world.yml": "tools: [Read]\n"}
+	for i := range 40 {
+		next := "f" + strconv.Itoa(i+1) + ".world.yml"
+		files["f"+strconv.Itoa(i)+".world.yml"] = "include: [" + next + ", " + next + "]\n"
+	}
+	root := writeTree(t, files)
+	w, l := world.Load(filepath.Join(root, "f0.world.yml"), options(t, root))
+	if w != nil || len(l) > 5 || !strings.Contains(messages(l, root), "too much is included") {
+		t.Errorf("%d diagnostics: %.500s", len(l), messages(l, root))
+	}
+}
+
+func TestLoadRefusesWhatIsNoFile(t *testing.T) {
+	root := t.TempDir()
+	fifo := filepath.Join(root, "p.world.yml")
+	if err := syscall.Mkfifo(fifo, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range []string{fifo, root, filepath.Join(root, "gone.world.yml")} {
+		if w, l := world.Load(file, options(t, root)); w != nil || !l.HasErrors() {
+			t.Errorf("%s was loaded", file)
+		}
 	}
 }

@@ -3,11 +3,21 @@ package world
 import (
 	"encoding/base64"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 )
+
+// sink is a strings.Builder or bufio.Writer. The latter keeps its first error, which Flush
+// returns.
+type sink interface {
+	io.Writer
+	io.ByteWriter
+	io.StringWriter
+	WriteRune(rune) (int, error)
+}
 
 // flowYAML prints a value on one line so that any YAML reader gets back the same text,
 // whatever outside text holds.
@@ -17,7 +27,7 @@ func flowYAML(n *node) string {
 	return b.String()
 }
 
-func printYAML(b *strings.Builder, n *node) {
+func printYAML(b sink, n *node) {
 	switch {
 	case n.kind == listNode:
 		b.WriteByte('[')
@@ -65,12 +75,18 @@ func plainYAML(s string) bool {
 			return false
 		}
 	}
-	return !slices.ContainsFunc(reservedYAML, func(w string) bool { return strings.EqualFold(w, s) })
+	return len(s) > len("false") || !slices.ContainsFunc(reservedYAML, func(w string) bool { return strings.EqualFold(w, s) })
 }
 
 // quoteYAML prints s between double quotes. Everything that does not print, or could
 // reorder text on a screen, is escaped.
-func quoteYAML(b *strings.Builder, s string) {
+func quoteYAML(b sink, s string) {
+	if plainRun(s) {
+		b.WriteByte('"')
+		b.WriteString(s)
+		b.WriteByte('"')
+		return
+	}
 	b.WriteByte('"')
 	for _, r := range s {
 		switch {
@@ -94,6 +110,16 @@ func quoteYAML(b *strings.Builder, s string) {
 	b.WriteByte('"')
 }
 
+// plainRun reports whether nothing in s needs an escape, as in nearly every text.
+func plainRun(s string) bool {
+	for i := 0; i < len(s); i++ {
+		if c := s[i]; c < ' ' || c > '~' || c == '"' || c == '\\' {
+			return false
+		}
+	}
+	return true
+}
+
 // flowJSON prints a value as JSON. Bytes that are not UTF-8 stand as {"base64": …}.
 func flowJSON(n *node) string {
 	var b strings.Builder
@@ -101,7 +127,7 @@ func flowJSON(n *node) string {
 	return b.String()
 }
 
-func printJSON(b *strings.Builder, n *node) {
+func printJSON(b sink, n *node) {
 	switch {
 	case n.kind == listNode:
 		b.WriteByte('[')
@@ -136,7 +162,13 @@ func printJSON(b *strings.Builder, n *node) {
 
 // quoteJSON prints s as a JSON string that a YAML reader reads alike: beyond the basic plane
 // it escapes nothing, since YAML knows no surrogate pairs.
-func quoteJSON(b *strings.Builder, s string) {
+func quoteJSON(b sink, s string) {
+	if plainRun(s) {
+		b.WriteByte('"')
+		b.WriteString(s)
+		b.WriteByte('"')
+		return
+	}
 	b.WriteByte('"')
 	for _, r := range s {
 		switch {

@@ -28,12 +28,12 @@ func readSource(file, name string) (*diag.Source, error) {
 	if !info.Mode().IsRegular() {
 		return nil, errors.New("it is not a regular file")
 	}
-	text, err := io.ReadAll(io.LimitReader(f, maxFile+1))
+	text, err := io.ReadAll(io.LimitReader(f, maxSnapshot+1))
 	if err != nil {
 		return nil, err
 	}
-	if len(text) > maxFile {
-		return nil, fmt.Errorf("it is larger than %d bytes", maxFile)
+	if len(text) > maxSnapshot {
+		return nil, fmt.Errorf("it is larger than %d bytes", maxSnapshot)
 	}
 	return &diag.Source{Name: name, Text: text}, nil
 }

@@ -164,7 +164,9 @@ func (p *Provenance) node() *node {
 	if p.By != "" {
 		n.set("by", text(p.By))
 	}
-	if p.At.IsValid() {
+	// For what a matcher found, the matcher says it; the recipe's place would be repeated for
+	// every file.
+	if p.At.IsValid() && p.Origin != Discovered {
 		n.set("file", text(p.At.File()))
 		n.set("line", &node{text: strconv.Itoa(int(p.At.Start.Line)), plain: true})
 		n.set("column", &node{text: strconv.Itoa(int(p.At.Start.Column)), plain: true})
@@ -337,7 +339,7 @@ func writeItem(b *bufio.Writer, n *node) {
 		}
 		b.WriteString(p.key)
 		b.WriteString(": ")
-		b.WriteString(flowYAML(p.value))
+		printYAML(b, p.value)
 		b.WriteByte('\n')
 	}
 }
@@ -355,7 +357,7 @@ func writeJSON(b *bufio.Writer, w *World, o WriteOptions) {
 			b.WriteByte(',')
 		}
 		b.WriteString("\n")
-		b.WriteString(flowJSON(w.entityNode(i, o.Level)))
+		printJSON(b, w.entityNode(i, o.Level))
 	}
 	b.WriteString("\n]")
 	if fixed := w.fixedNode(); o.Level == Full && len(fixed.pairs) > 0 {

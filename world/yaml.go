@@ -18,10 +18,11 @@ import (
 
 // Bounds of a world file. They keep time and memory bounded on hostile text.
 const (
-	maxFile    = 16 << 20
-	maxDepth   = 64
-	maxMarks   = 8 << 20 // characters that can begin a YAML node
-	maxAliased = 100_000 // nodes that aliases may add to those written
+	maxFile     = 16 << 20
+	maxSnapshot = 64 << 20
+	maxDepth    = 64
+	maxMarks    = 4 << 20 // characters that can begin a YAML node; in a snapshot twice that
+	maxAliased  = 100_000 // nodes that aliases may add to those written
 )
 
 type nodeKind uint8
@@ -98,8 +99,12 @@ func readYAML(src *diag.Source, l *diag.List) *node {
 func checkText(src *diag.Source, l *diag.List) bool {
 	text := src.Text
 	whole := diag.Span{Source: src, Start: diag.Pos{Line: 1, Column: 1}, End: diag.Pos{Line: 1, Column: 1}}
-	if len(text) > maxFile {
-		l.Errorf(diag.TooLarge, whole, "the world file is %d bytes long; the bound is %d", len(text), maxFile)
+	bytesBound, marksBound := maxFile, maxMarks
+	if looksMaterialized(text) {
+		bytesBound, marksBound = maxSnapshot, 2*maxMarks
+	}
+	if len(text) > bytesBound {
+		l.Errorf(diag.TooLarge, whole, "the world file is %d bytes long; the bound is %d", len(text), bytesBound)
 		return false
 	}
 	if i := bytes.IndexByte(text, 0); i >= 0 {
@@ -126,11 +131,17 @@ func checkText(src *diag.Source, l *diag.List) bool {
 			marks++
 		}
 	}
-	if marks > maxMarks {
-		l.Errorf(diag.TooLarge, whole, "the world file holds too many values; the bound is about %d", maxMarks)
+	if marks > marksBound {
+		l.Errorf(diag.TooLarge, whole, "the world file holds too many values; the bound is about %d", marksBound)
 		return false
 	}
 	return true
+}
+
+// looksMaterialized reports whether a text begins as Write begins a snapshot. Those are
+// written by the tool and may be larger than what people write.
+func looksMaterialized(text []byte) bool {
+	return bytes.HasPrefix(text, []byte("meta:\n")) || bytes.HasPrefix(text, []byte(`{"schema": "`+Schema+`"`))
 }
 
 func invalidAt(text []byte) int {

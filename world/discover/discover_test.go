@@ -1,9 +1,12 @@
 package discover
 
 import (
+	"bytes"
 	"fmt"
+	"io/fs"
 	"net"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -299,5 +302,58 @@ func TestHostMatchers(t *testing.T) {
 		if got != c.want {
 			t.Errorf("%s:\n%s", c.recipe, got)
 		}
+	}
+}
+
+// On the Go toolchain's own tree, discovery agrees with the standard library's walk, and the
+// snapshot makes the same world again.
+func TestGoTree(t *testing.T) {
+	out, err := exec.Command("go", "env", "GOROOT").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	root, err := filepath.EvalSymlinks(filepath.Join(strings.TrimSpace(string(out)), "src"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := world.Options{Registry: vocabulary(t), Root: root, Matchers: Matchers(Host{Root: "/nowhere"})[:1]}
+	w, l := world.Implicit(o)
+	if w == nil {
+		t.Fatal(l)
+	}
+	seen := 1 // the root entity
+	err = filepath.WalkDir(root, func(full string, d fs.DirEntry, err error) error {
+		if err != nil || full == root {
+			return err
+		}
+		seen++
+		rel, _ := filepath.Rel(root, full)
+		typ := map[bool]string{true: dirType, false: fileType}[d.IsDir()]
+		i := w.Find(o.Registry.Type(typ), filepath.ToSlash(rel))
+		if i < 0 {
+			return fmt.Errorf("%s %s is missing", typ, rel)
+		}
+		parent := &w.Entities[w.Entities[i].Parent]
+		if dir := filepath.Dir(rel); dir != "." && parent.Path() != dir || dir == "." && !parent.Type.Root {
+			return fmt.Errorf("the parent of %s is %s", rel, parent.ID)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(w.Entities) != seen || seen < 10_000 {
+		t.Errorf("%d entities, the standard library sees %d", len(w.Entities), seen)
+	}
+	var text bytes.Buffer
+	if err := world.Write(&text, w, world.WriteOptions{Level: world.Full}); err != nil {
+		t.Fatal(err)
+	}
+	again, l := world.LoadText(&diag.Source{Name: "s", Text: text.Bytes()}, "", o)
+	if again == nil {
+		t.Fatal(l)
+	}
+	if again.Digest() != w.Digest() {
+		t.Error("the snapshot makes another world")
 	}
 }
