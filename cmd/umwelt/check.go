@@ -26,7 +26,7 @@ are left out unless they are named.
 
 Warnings are listed and exit with 0, with --strict they exit with 2, as errors do. With
 --require enforced, a restriction that a named target drops exits with 1. JSON has the
-schema umwelt.check/1.`,
+schema umwelt.check/1, and is written for unusable views too, with their diagnostics.`,
 		Example:           "  umwelt check auth-fix.umw\n  umwelt check auth-fix.umw --target bwrap --require enforced\n  umwelt check policies/*.umw --strict --format json",
 		Args:              args(1, -1, "at least one view"),
 		ValidArgsFunction: completeViews,
@@ -48,12 +48,12 @@ schema umwelt.check/1.`,
 		}
 		p, err := flags.load(std, views)
 		if err != nil {
-			return err
+			return checkFailed(std, output, format, err)
 		}
 		std.doing("compiling for every target")
 		columns, list := coverAll(p, chosen, len(targets) > 0)
 		if err := flags.judge(list); err != nil {
-			return err
+			return checkFailed(std, output, format, err)
 		}
 		if format == "json" {
 			err = std.writeJSON(output, checkDocumentOf(p, columns, list))
@@ -67,6 +67,18 @@ schema umwelt.check/1.`,
 		return requireAll(columns)
 	}
 	return c
+}
+
+// checkFailed is unusable input. In JSON the document is written all the same, with nothing
+// but the diagnostics, since finding them is what check is for.
+func checkFailed(std *streams, output, format string, err error) error {
+	if list := problemsOf(err); format == "json" && list != nil {
+		doc := checkDocument{Schema: checkSchema, Targets: []string{}, Rules: []checkRule{}, Diagnostics: diagnostics(list)}
+		if err := std.writeJSON(output, doc); err != nil {
+			return err
+		}
+	}
+	return err
 }
 
 func checkTargets(names []string, require string) ([]compilers.Compiler, error) {

@@ -12,6 +12,8 @@ import (
 	"umwelt/registry"
 )
 
+const checkSchema = "umwelt.check/1"
+
 // checkDocument is the table of rules and targets in JSON.
 type checkDocument struct {
 	Schema      string       `json:"schema"`
@@ -42,7 +44,7 @@ type checkDeclaration struct {
 }
 
 func checkDocumentOf(p *umwelt.Policy, columns []column, list diag.List) checkDocument {
-	doc := checkDocument{Schema: "umwelt.check/1", Targets: []string{}, Rules: []checkRule{}, Diagnostics: diagnostics(list)}
+	doc := checkDocument{Schema: checkSchema, Targets: []string{}, Rules: []checkRule{}, Diagnostics: diagnostics(list)}
 	for _, c := range columns {
 		doc.Targets = append(doc.Targets, c.Target)
 		if c.refused {

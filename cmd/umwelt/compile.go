@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -121,10 +122,11 @@ func (f *compileFlags) run(std *streams, views []string) error {
 // deliver reports what the target does not enforce, and writes the text unless that must
 // not be.
 func (f *compileFlags) deliver(std *streams, p *umwelt.Policy, t compilers.Compiler, out compilers.Output) error {
-	if err := f.judge(out.Diagnostics); err != nil {
+	list := slices.Concat(p.Diagnostics, out.Diagnostics)
+	if err := f.judge(list); err != nil {
 		return err
 	}
-	std.render(append(p.Diagnostics, out.Diagnostics...))
+	std.render(list)
 	coverage := compilers.Cover(t.Info, p.Resolution, out.Notes)
 	if err := f.report(std, coverage); err != nil {
 		return err

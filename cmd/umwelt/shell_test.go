@@ -105,10 +105,14 @@ zpty -w z 'PS1=; autoload -Uz compinit && compinit -u -D; source <(umwelt comple
 zpty -w z 'zstyle ":completion:*" list-colors ""; LISTMAX=1000; setopt noautomenu nolistbeep; print READY-NOW'
 text=; while [[ $text != *READY-NOW*READY-NOW* ]]; do zpty -r z line || break; text+=$line; done
 zpty -w -n z %q$'\t\t'
-sleep 1
-zpty -r -t z text; while zpty -r -t z more; do text+=$more; done
+text=
+for i in {1..200}; do
+	while zpty -r -t z more; do text+=$more; done
+	[[ %s ]] && break
+	sleep 0.05
+done
 print -r -- $text
-zpty -d z`, test.line)
+zpty -d z`, test.line, "$text == *"+strings.Join(test.want, "* && $text == *")+"*")
 		checkCompletions(t, dir, env, test.line, test.want, nil, "zsh", "-f", "-c", script)
 	}
 }
