@@ -22,17 +22,26 @@ func permissionsOf(t *registry.EntityType) permissions {
 func (r *reader) readTree() *Node {
 	dirs, files := r.typ("dir"), r.typ("file")
 	uses := r.readUses()
-	places := []place{r.root(dirs, files, uses)}
-	for _, i := range r.of(dirs) {
-		if p, ok := r.locate(i); ok {
-			places = append(places, place{p, r.directory(i, p, dirs, files, uses)})
-		}
-	}
 	perms := permissionsOf(files)
-	for _, i := range r.of(files) {
-		if p, ok := r.locate(i); ok {
-			places = append(places, place{p, r.file(i, p, perms, uses)})
+	// One allocation for all nodes, and the world's own order, in which parents come first.
+	nodes := make([]Node, len(r.of(dirs))+len(r.of(files)))
+	places := make([]place, 0, len(nodes)+len(r.world.Withheld))
+	for i := range r.world.Entities {
+		t := r.world.Entities[i].Type
+		if t != dirs && t != files {
+			continue
 		}
+		p, ok := r.locate(i)
+		if !ok {
+			continue
+		}
+		n := &nodes[len(places)]
+		if t == dirs {
+			*n = r.directory(i, p, dirs, files, uses)
+		} else {
+			*n = r.file(i, p, perms, uses)
+		}
+		places = append(places, place{p, n})
 	}
 	for i := range r.world.Withheld {
 		e := &r.world.Withheld[i]
@@ -41,14 +50,16 @@ func (r *reader) readTree() *Node {
 		case problem != "" || e.Type != dirs && e.Type != files:
 			// It lies nowhere that a mount could show.
 		case e.Type == dirs:
-			places = append(places, place{p, Node{Kind: Dir}})
+			places = append(places, place{p, &Node{Kind: Dir}})
 		default:
-			n := Node{Kind: kindOf(e)}
+			n := &Node{Kind: kindOf(e)}
 			n.Target, _ = e.Attr("target")
 			places = append(places, place{p, n})
 		}
 	}
-	return grow(places)
+	root := r.root(files, uses)
+	grow(root, places)
+	return root
 }
 
 // kindOf is what stands at a file's path.
@@ -125,17 +136,16 @@ func (r *reader) directory(i int, path string, dirs, files *registry.EntityType,
 	return n
 }
 
-// root is the project's root as a directory, for which the world may have no entity.
-func (r *reader) root(dirs, files *registry.EntityType, uses []use) place {
+// root is the project's root as a directory, for which the world has its own root entity.
+func (r *reader) root(files *registry.EntityType, uses []use) *Node {
+	n := &Node{Kind: Dir}
 	for i := range r.world.Entities {
-		e := &r.world.Entities[i]
-		if e.Type.Root && e.Type.Taxon == files.Taxon {
-			n := Node{Kind: Dir}
+		if t := r.world.Entities[i].Type; t.Root && t.Taxon == files.Taxon {
 			n.Mode, n.By = r.future(i, ".", files, uses)
-			return place{".", n}
+			break
 		}
 	}
-	return place{".", Node{Kind: Dir}}
+	return n
 }
 
 // future is the mode of files that are created below a directory later, the tightest

@@ -55,8 +55,9 @@ func From(res *cascade.Resolution) (*Confinement, diag.List) {
 	c.System = r.readMounts(tree)
 	var lowered []Lowering
 	c.Plan, lowered = Plan(tree)
+	c.Tree = tree
 	r.notes = append(r.notes, r.unsure.notes()...)
-	r.report(lowered)
+	r.notes = append(r.notes, LoweringNotes(lowered)...)
 	c.Env = r.readEnv()
 	r.readExec(c)
 	c.Network = r.readNetwork()
@@ -90,8 +91,8 @@ func (r *reader) note(at Source, level compilers.Level, why string) {
 // fewPaths is how many paths a note names before it counts the rest.
 const fewPaths = 3
 
-// report notes the modes that mounts cannot give, one note a reason and rule.
-func (r *reader) report(lowered []Lowering) {
+// LoweringNotes are the notes on modes that a target cannot give, one a reason and rule.
+func LoweringNotes(lowered []Lowering) []compilers.Note {
 	type group struct {
 		why string
 		by  Source
@@ -106,9 +107,11 @@ func (r *reader) report(lowered []Lowering) {
 		}
 		paths[g] = append(paths[g], l.Path)
 	}
+	var notes []compilers.Note
 	for _, g := range order {
-		r.note(g.by, partial, g.why+": "+some(paths[g]))
+		notes = append(notes, g.by.note(partial, g.why+": "+some(paths[g])))
 	}
+	return notes
 }
 
 // some names a few paths and counts the others.

@@ -193,13 +193,19 @@ func between(dir, path string) func(yield func(string) bool) {
 // ComparePaths orders paths component by component, so that parents come before children
 // and everything below one directory stands together.
 func ComparePaths(a, b string) int {
-	for a != "" && b != "" {
-		x, restA, _ := strings.Cut(a, "/")
-		y, restB, _ := strings.Cut(b, "/")
-		if c := cmp.Compare(x, y); c != 0 {
-			return c
+	n := min(len(a), len(b))
+	for i := range n {
+		if a[i] == b[i] {
+			continue
 		}
-		a, b = restA, restB
+		// A name ends before any longer one goes on.
+		switch {
+		case a[i] == '/':
+			return -1
+		case b[i] == '/':
+			return 1
+		}
+		return cmp.Compare(a[i], b[i])
 	}
 	return cmp.Compare(len(a), len(b))
 }

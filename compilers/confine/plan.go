@@ -53,16 +53,15 @@ type planner struct {
 func (p *planner) settle(dir *Node, path string) {
 	want := dir.Mode
 	for _, n := range dir.Children {
-		at := join(path, n.Name)
 		switch {
 		case n.Kind == Dir:
-			p.settle(n, at)
+			p.settle(n, join(path, n.Name))
 		case n.Kind == Symlink && n.Escapes:
 			// It is said even where the link is hidden by the policy anyway: a path out of
 			// the root deserves to be known.
-			p.lower(n, at, Hidden, whyEscapes)
+			p.lower(n, join(path, n.Name), Hidden, whyEscapes)
 		case n.Kind == Special && n.Mode == ReadOnly:
-			p.lower(n, at, Hidden, whySpecial)
+			p.lower(n, join(path, n.Name), Hidden, whySpecial)
 		}
 		if n.Kind != Symlink || n.Mode >= dir.Mode {
 			continue
@@ -96,16 +95,15 @@ func (p *planner) emit(dir *Node, path string, inherited Mode, root bool) {
 	own := Entry{Path: path, Mode: dir.Mode, Kind: Dir, Why: dir.By.String(), Shown: dir.Mode == Hidden && dir.Shown}
 	p.entries = append(p.entries, own)
 	for _, n := range dir.Children {
-		child := join(path, n.Name)
 		switch {
 		case n.Kind == Dir:
-			p.emit(n, child, dir.Mode, false)
+			p.emit(n, join(path, n.Name), dir.Mode, false)
 		case n.Kind == Symlink && dir.Mode != Hidden:
 			// The directory carries the link itself.
 		case n.Kind == Special && n.Mode == ReadWrite && dir.Mode == ReadOnly:
 			// A read-only mount leaves it writable already.
 		case n.Mode != dir.Mode:
-			p.entries = append(p.entries, Entry{Path: child, Mode: n.Mode, Kind: n.Kind, Target: n.Target, Why: n.By.String()})
+			p.entries = append(p.entries, Entry{Path: join(path, n.Name), Mode: n.Mode, Kind: n.Kind, Target: n.Target, Why: n.By.String()})
 		}
 	}
 	holds := len(p.entries) > at+1

@@ -12,46 +12,56 @@ const (
 	maxName = 255
 )
 
-// place is where an entity stands in the tree: a path, and what the policy says there.
+// place is where a node stands in the tree: its path, and the node without its name and
+// children.
 type place struct {
 	path string
-	node Node // without Name and Children
+	node *Node
 }
 
-// grow makes a tree of places in any order. The first one is the root, whatever its path.
-// A directory that no place stands for takes over what its own directory says of files
-// created later. Two places at one path count as the more restrictive of them.
-func grow(places []place) *Node {
-	root := &Node{Kind: Dir, Mode: places[0].node.Mode, Shown: places[0].node.Shown, By: places[0].node.By}
-	rest := places[1:]
-	slices.SortStableFunc(rest, func(a, b place) int { return ComparePaths(a.path, b.path) })
-	// The directories from the root down to the last place.
-	open := []*Node{root}
-	names := []string{}
-	for _, p := range rest {
-		parts := strings.Split(p.path, "/")
-		keep := 0
-		for keep < len(names) && keep < len(parts)-1 && names[keep] == parts[keep] {
+// grow puts the nodes of places, in any order, into the tree of a root. A directory that no
+// place stands for takes over what its own directory says of files created later. Two
+// places at one path count as the more restrictive of them.
+func grow(root *Node, places []place) {
+	byPath := func(a, b place) int { return ComparePaths(a.path, b.path) }
+	if !slices.IsSortedFunc(places, byPath) {
+		slices.SortStableFunc(places, byPath)
+	}
+	// The directories from the root down to the last place, and where their paths end in
+	// the last path.
+	open, ends := []*Node{root}, []int{0}
+	last := ""
+	for _, p := range places {
+		keep := 1
+		for keep < len(open) && len(p.path) > ends[keep] && p.path[ends[keep]] == '/' && p.path[:ends[keep]] == last[:ends[keep]] {
 			keep++
 		}
-		open, names = open[:keep+1], names[:keep]
-		for _, name := range parts[keep : len(parts)-1] {
+		open, ends = open[:keep], ends[:keep]
+		from := ends[keep-1]
+		if from > 0 {
+			from++
+		}
+		for {
 			in := open[len(open)-1]
-			open, names = append(open, child(in, Node{Name: name, Kind: Dir, Mode: in.Mode, By: in.By}, true)), append(names, name)
+			end := strings.IndexByte(p.path[from:], '/')
+			if end < 0 {
+				p.node.Name = p.path[from:]
+				if made := child(in, p.node, false); made.Kind == Dir {
+					open, ends = append(open, made), append(ends, len(p.path))
+				}
+				break
+			}
+			implied := &Node{Name: p.path[from : from+end], Kind: Dir, Mode: in.Mode, By: in.By}
+			open, ends = append(open, child(in, implied, true)), append(ends, from+end)
+			from += end + 1
 		}
-		n := p.node
-		n.Name = parts[len(parts)-1]
-		made := child(open[len(open)-1], n, false)
-		if made.Kind == Dir {
-			open, names = append(open, made), append(names, n.Name)
-		}
+		last = p.path
 	}
-	return root
 }
 
 // child adds a node to a directory, or joins it with the one of the same name, which
 // stands last. An implied directory says nothing against the one that is there.
-func child(in *Node, n Node, implied bool) *Node {
+func child(in *Node, n *Node, implied bool) *Node {
 	if k := len(in.Children); k > 0 && in.Children[k-1].Name == n.Name {
 		have := in.Children[k-1]
 		switch {
@@ -69,8 +79,8 @@ func child(in *Node, n Node, implied bool) *Node {
 		have.Escapes = have.Escapes || n.Escapes
 		return have
 	}
-	in.Children = append(in.Children, &n)
-	return in.Children[len(in.Children)-1]
+	in.Children = append(in.Children, n)
+	return n
 }
 
 // cleanPath is a path of the project in the form that plans use, and what is wrong with

@@ -13,6 +13,7 @@ type Confinement struct {
 	Root       string  // the project root on the host, absolute
 	System     []Mount // mounts the world declares (system directories, explicit mounts), parents first
 	Plan       []Entry // the project's files, parents before children; the first is the root itself
+	Tree       *Node   // the paths that Plan was made from, each with the mode that it gives
 	Env        []Env   // the variables that may pass, by name
 	Network    Network
 	Limits     Limits
