@@ -63,8 +63,6 @@ type loser struct {
 	Why     string `json:"why"` // importance, layer, specificity, order, comparison, locked or context
 	Reason  string `json:"reason"`
 	Against *place `json:"against,omitempty"`
-	// AgainstKey is the specificity that was higher.
-	AgainstKey string `json:"against-specificity,omitempty"`
 }
 
 type held struct {
@@ -135,12 +133,9 @@ func provenOf(p *umwelt.Policy, prop *registry.Property, proof cascade.Proof) pr
 		out.From = append(out.From, candidateOf(p, prop, c))
 	}
 	for _, l := range proof.Losers {
-		j := loser{candidate: candidateOf(p, prop, l.Candidate), Why: l.Why.String(), Reason: utf8Text(l.Text)}
+		j := loser{candidate: candidateOf(p, prop, l.Candidate), Why: l.Why.String(), Reason: reasonOf(p, l)}
 		if l.Against != nil {
 			j.Against = placeOf(l.Against.Declaration.At)
-			if l.Why == cascade.LowerSpecificity {
-				j.AgainstKey = specificityText(p.Registry, l.Against.Rule.Selector.Specificity)
-			}
 		}
 		out.Losers = append(out.Losers, j)
 	}
@@ -153,6 +148,15 @@ func provenOf(p *umwelt.Policy, prop *registry.Property, proof cascade.Proof) pr
 		out.Fixed = append(out.Fixed, fixedStep{placeOf(f.Constraint.At), utf8Text(f.Constraint.Selector.Text), shown(prop, f.Value)})
 	}
 	return out
+}
+
+// reasonOf says why a candidate lost. Specificities are named by taxon.
+func reasonOf(p *umwelt.Policy, l cascade.Loser) string {
+	if l.Why != cascade.LowerSpecificity || l.Against == nil {
+		return utf8Text(l.Text)
+	}
+	key := func(c *cascade.Candidate) string { return specificityText(p.Registry, c.Rule.Selector.Specificity) }
+	return "specificity " + key(l.Candidate) + " is below " + key(l.Against)
 }
 
 func candidateOf(p *umwelt.Policy, prop *registry.Property, c *cascade.Candidate) candidate {
@@ -217,7 +221,7 @@ func whyNotOf(p *umwelt.Policy, e pickedEntity, prop *registry.Property, proof c
 	for _, l := range proof.Losers {
 		fits[l.Candidate.Rule] = true
 		if want.Equal(l.Candidate.Value) {
-			say(l.Candidate.Declaration.At, "asks for it, but "+l.Text)
+			say(l.Candidate.Declaration.At, "asks for it, but "+reasonOf(p, l))
 		}
 	}
 	more := 0

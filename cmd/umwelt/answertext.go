@@ -70,11 +70,7 @@ func (p proven) write(b *strings.Builder) {
 	}
 	for _, l := range p.Losers {
 		line("lost", "%s", l.String(p.Property))
-		reason := diag.Escape(l.Reason)
-		if l.AgainstKey != "" {
-			reason = fmt.Sprintf("specificity %s is below %s", l.Specificity, l.AgainstKey)
-		}
-		line("", "%s: %s", l.Why, reason)
+		line("", "%s: %s", l.Why, diag.Escape(l.Reason))
 	}
 	for _, h := range p.Held {
 		line("context", "%s is met by %s", diag.Escape(h.Qualifier), h.By)

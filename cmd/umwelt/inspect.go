@@ -25,7 +25,7 @@ func inspectCommand(std *streams) *cobra.Command {
 an entity type or a taxon it shows its attributes and properties with their types and
 descriptions; given --vocabulary it shows the whole vocabulary, with any files added to
 it. An argument with a dot or a slash in it, or that is a file, is a view.
-JSON has the schema umwelt.inspect/1.`,
+JSON has the schema umwelt.inspect/1, of a vocabulary umwelt.vocabulary/1.`,
 		Example: `  umwelt inspect auth-fix.umw
   umwelt inspect tool
   umwelt inspect --vocabulary ratelimit.umw

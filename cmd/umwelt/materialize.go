@@ -97,7 +97,7 @@ func (f *worldFlags) loadWorld(std *streams, reg *registry.Registry, path string
 	std.doing("reading the world")
 	defer std.stopProgress()
 	if path == "" {
-		path = umwelt.FindWorld(root, nil)
+		path = umwelt.FindWorld(f.root, nil)
 	}
 	if path == "" {
 		w, list := world.Implicit(options)

@@ -69,7 +69,7 @@ type unitJSON struct {
 
 // vocabularyDocument describes types; where whole, with what belongs to no type.
 func vocabularyDocument(reg *registry.Registry, types []*registry.EntityType, whole bool) vocabularyInspection {
-	doc := vocabularyInspection{Schema: "umwelt.inspect/1", Taxa: []taxonJSON{}}
+	doc := vocabularyInspection{Schema: "umwelt.vocabulary/1", Taxa: []taxonJSON{}}
 	for _, taxon := range reg.Taxa() {
 		t := taxonJSON{taxon.Name, taxon.Aliases, taxon.Axis, taxon.Description, []entityJSON{}}
 		for _, e := range types {
