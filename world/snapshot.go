@@ -39,11 +39,11 @@ const Schema = "umwelt.materialize/1"
 
 // WriteOptions say how a world is materialized.
 type WriteOptions struct {
-	Level  Level
-	JSON   bool   // JSON instead of YAML; a full one can be loaded too
-	Source string // what was materialized, as shown to people
-	Tool   string // the tool and its version
-	Time   string // when, as RFC 3339; "" leaves it out
+	Level   Level
+	JSON    bool   // JSON instead of YAML; a full one can be loaded too
+	Source  string // what was materialized, as shown to people
+	Version string // of the program that writes it
+	Time    string // when, as RFC 3339; "" leaves it out
 }
 
 // Write materializes a world. The bytes depend on nothing but the world and the options.
@@ -95,8 +95,8 @@ func (w *World) metaNode(o WriteOptions) *node {
 	if o.Source != "" {
 		n.set("source", text(o.Source))
 	}
-	if o.Tool != "" {
-		n.set("tool", text(o.Tool))
+	if o.Version != "" {
+		n.set("version", text(o.Version))
 	}
 	if o.Time != "" {
 		n.set("time", text(o.Time))
@@ -285,7 +285,9 @@ func (w *World) summaryNodes() (projections, existing *node) {
 				ids.items = append(ids.items, text(w.Entities[i].ID))
 			}
 		}
-		existing.set(s.Key, ids)
+		if len(ids.items) > 0 {
+			existing.set(s.Key, ids)
+		}
 	}
 	return projections, existing
 }

@@ -42,7 +42,7 @@ func TestWriteLevels(t *testing.T) {
 	w := snapshotSource(t)
 	for _, level := range []world.Level{world.Summary, world.Outline, world.Full} {
 		for _, json := range []bool{false, true} {
-			o := world.WriteOptions{Level: level, JSON: json, Source: "dev.world.yml", Tool: "umwelt test", Time: "2026-11-30T00:00:00Z"}
+			o := world.WriteOptions{Level: level, JSON: json, Source: "dev.world.yml", Version: "umwelt test", Time: "2026-11-30T00:00:00Z"}
 			name := "snapshot-" + level.String() + map[bool]string{false: ".yml", true: ".json"}[json]
 			golden(t, name, snapshot(t, w, o))
 		}

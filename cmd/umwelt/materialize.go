@@ -72,7 +72,7 @@ time in the snapshot is SOURCE_DATE_EPOCH where that is set.`,
 		l, _ := world.ParseLevel(level)
 		var b bytes.Buffer
 		err = world.Write(&b, w, world.WriteOptions{
-			Level: l, JSON: format == "json", Source: source, Tool: "umwelt " + buildInfo().Version, Time: when,
+			Level: l, JSON: format == "json", Source: source, Version: "umwelt " + buildInfo().Version, Time: when,
 		})
 		if err != nil {
 			return err
