@@ -157,6 +157,9 @@ func allEnforced(coverage compilers.Coverage, so string) error {
 
 // report writes the coverage report where --report says.
 func (f *compileFlags) report(std *streams, coverage compilers.Coverage) error {
+	if f.reportTo == "" {
+		return nil
+	}
 	format := f.reportFormat
 	if format == "" && strings.EqualFold(filepath.Ext(f.reportTo), ".json") {
 		format = "json"
@@ -165,12 +168,11 @@ func (f *compileFlags) report(std *streams, coverage compilers.Coverage) error {
 	if format == "json" {
 		text = coverage.JSON()
 	}
-	switch f.reportTo {
-	case "":
+	if f.reportTo == "-" {
+		if _, err := std.err.Write(text); err != nil {
+			return problem(diag.Output, "", "standard error cannot be written: %v", err)
+		}
 		return nil
-	case "-":
-		_, err := std.err.Write(text)
-		return err
 	}
 	return std.write(f.reportTo, text)
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"path"
 	"strings"
 
@@ -123,7 +124,7 @@ func holder(w *world.World, t *registry.EntityType, name string) int32 {
 
 // nearMatches is a hint at what was probably meant.
 func nearMatches(w *world.World, selectors []*registry.Selector) string {
-	const most = 3
+	const most = 5
 	for _, sel := range selectors {
 		wanted := named(sel.Target)
 		var ids, alike []string
@@ -144,11 +145,16 @@ func nearMatches(w *world.World, selectors []*registry.Selector) string {
 			return "there is " + strings.Join(alike, ", ")
 		case len(ids) == 0 && sel.Target.Type != nil:
 			return "this world has no " + sel.Target.Type.Name
-		case len(ids) <= most && sel.Target.Type != nil:
-			for i := range ids {
-				ids[i] = diag.Quote(ids[i])
+		case sel.Target.Type != nil:
+			few := make([]string, 0, most)
+			for _, id := range ids[:min(most, len(ids))] {
+				few = append(few, diag.Quote(id))
 			}
-			return "the only " + sel.Target.Type.Name + " in this world: " + strings.Join(ids, ", ")
+			if h := "there is " + strings.Join(few, ", "); len(ids) <= most {
+				return h
+			} else {
+				return fmt.Sprintf("%s and %d more", h, len(ids)-most)
+			}
 		}
 	}
 	return "see what there is with umwelt materialize --level outline"
