@@ -2,9 +2,11 @@ package parser
 
 import (
 	"fmt"
+	"io"
 	"strings"
 	"testing"
 
+	"umwelt/ast"
 	"umwelt/diag"
 )
 
@@ -45,6 +47,7 @@ hook[event="after-change"] {
 	return b.String()
 }
 
+// BenchmarkParse reads 1 MB beside the reflective grammar on the same text.
 func BenchmarkParse(b *testing.B) {
 	src := &diag.Source{Name: "bench.umw", Text: []byte(benchText(1 << 20))}
 	b.Run("hand-written", func(b *testing.B) {
@@ -56,4 +59,25 @@ func BenchmarkParse(b *testing.B) {
 			}
 		}
 	})
+	b.Run("participle", func(b *testing.B) {
+		b.SetBytes(int64(len(src.Text)))
+		b.ReportAllocs()
+		for b.Loop() {
+			if _, err := reference.ParseBytes("", src.Text); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+}
+
+// BenchmarkPrint lays the same text out again.
+func BenchmarkPrint(b *testing.B) {
+	src := &diag.Source{Name: "bench.umw", Text: []byte(benchText(1 << 20))}
+	v, _ := Parse(src)
+	b.SetBytes(int64(len(src.Text)))
+	for b.Loop() {
+		if err := ast.Print(io.Discard, v); err != nil {
+			b.Fatal(err)
+		}
+	}
 }
