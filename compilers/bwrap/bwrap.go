@@ -78,7 +78,7 @@ func Render(c *confine.Confinement, in compilers.Input) compilers.Output {
 	form := in.Option(Info, "form")
 	whole := form == "json" || form == "sh"
 	open, notes := c.Network.AllOrNothing()
-	out.Notes = append(out.Notes, notes...)
+	out.Notes = append(append(out.Notes, notes...), c.Bare()...)
 	p := program{
 		options: options(c, workdir, open, !whole),
 		limits:  wrapper(c.Limits),

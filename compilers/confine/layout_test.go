@@ -84,3 +84,12 @@ func TestWorkdir(t *testing.T) {
 		}
 	}
 }
+
+func TestBare(t *testing.T) {
+	if len((&Confinement{System: []Mount{{Path: "/proc", Type: "proc"}}}).Bare()) != 1 {
+		t.Error("a sandbox without programs is passed over in silence")
+	}
+	if (&Confinement{System: []Mount{{Path: "/usr", Source: "/usr", Type: "bind"}}}).Bare() != nil {
+		t.Error("a sandbox with programs draws a note")
+	}
+}

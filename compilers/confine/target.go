@@ -48,6 +48,17 @@ func (s Source) note(level compilers.Level, why string) compilers.Note {
 	return compilers.Note{Rule: s.Rule, Declaration: s.Declaration, Level: level, Why: why}
 }
 
+// Bare notes that no program can be run, for a target that offers nothing but what the
+// world mounts.
+func (c *Confinement) Bare() []compilers.Note {
+	for _, m := range c.System {
+		if m.Type == "bind" {
+			return nil
+		}
+	}
+	return []compilers.Note{{Level: compilers.Partial, Why: "the world mounts nothing of the system, so there is no program to run; the matcher system finds it"}}
+}
+
 // String is where the declaration stands, as "file:line", or "no rule".
 func (s Source) String() string {
 	if s.Declaration == nil {

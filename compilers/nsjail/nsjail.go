@@ -72,7 +72,7 @@ func Render(c *confine.Confinement, in compilers.Input) compilers.Output {
 		return out
 	}
 	open, notes := c.Network.AllOrNothing()
-	out.Notes = append(out.Notes, notes...)
+	out.Notes = append(append(out.Notes, notes...), c.Bare()...)
 
 	t := &text{}
 	t.comment("Made by " + strings.TrimSpace("umwelt "+diag.Escape(in.Version)) + " for nsjail.")
