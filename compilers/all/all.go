@@ -6,6 +6,7 @@ import (
 	"umwelt/compilers/bwrap"
 	"umwelt/compilers/jsontarget"
 	"umwelt/compilers/kubernetes"
+	"umwelt/compilers/landlock"
 	"umwelt/compilers/nsjail"
 	"umwelt/compilers/vfs"
 )
@@ -16,6 +17,7 @@ func Compilers() []compilers.Compiler {
 	return []compilers.Compiler{
 		nsjail.Compiler,
 		bwrap.Compiler,
+		landlock.Compiler,
 		kubernetes.Compiler(),
 		vfs.Compiler(),
 		jsontarget.Compiler(),
