@@ -54,6 +54,10 @@ func support() map[string]compilers.Support {
 	return s
 }
 
+// maxArguments is how many arguments bubblewrap takes in all (9,000), less some room for
+// the command.
+const maxArguments = 8900
+
 // Compiler is the target.
 var Compiler = compilers.Compiler{Info: Info, Compile: compile}
 
@@ -97,6 +101,10 @@ func Render(c *confine.Confinement, in compilers.Input) compilers.Output {
 	}
 	if !whole && len(p.limits) > 0 {
 		out.Notes = append(out.Notes, unwrapped(c.Limits)...)
+	}
+	if n := len(p.options); n > maxArguments {
+		out.Diagnostics.Warnf(diag.Invalid, diag.Span{}, "the mount plan takes %d arguments, and bubblewrap refuses to start with more than %d", n, maxArguments).
+			Hint = "let rules speak of directories (a path prefix, a descendant), so that a directory is one mount; or use nsjail"
 	}
 	switch form {
 	case "json":

@@ -3,6 +3,7 @@ package bwrap
 import (
 	"encoding/json"
 	"flag"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -108,6 +109,22 @@ func TestJSONIsExact(t *testing.T) {
 	at := slices.Index(argv, "bwrap")
 	if d := cmp.Diff(append(options, "--"), argv[at+1:]); d != "" {
 		t.Errorf("-want +got:\n%s", d)
+	}
+}
+
+func TestTooManyMounts(t *testing.T) {
+	c := &confine.Confinement{Root: "/p", Plan: []confine.Entry{{Path: ".", Kind: confine.Dir}}}
+	for i := range 2900 {
+		c.Plan = append(c.Plan, confine.Entry{Path: fmt.Sprint(i), Mode: confine.ReadOnly})
+	}
+	if out := Render(c, compilers.Input{}); len(out.Diagnostics) != 0 {
+		t.Errorf("%v", out.Diagnostics)
+	}
+	for i := range 200 {
+		c.Plan = append(c.Plan, confine.Entry{Path: fmt.Sprint("z", i), Mode: confine.ReadOnly})
+	}
+	if out := Render(c, compilers.Input{}); len(out.Diagnostics) != 1 {
+		t.Error("bubblewrap takes no more than 9,000 arguments, and nobody says so")
 	}
 }
 
