@@ -13,6 +13,7 @@ for item in $needed; do
 	command -v "${item%%:*}" >/dev/null 2>&1 || packages="$packages ${item#*:}"
 done
 [ -e "$completion" ] || packages="$packages bash-completion"
+python3 -c 'import yaml' 2>/dev/null || /usr/bin/python3 -c 'import yaml' 2>/dev/null || packages="$packages python3-yaml"
 if [ -z "$packages" ]; then
 	echo "setup: every outside program is installed"
 	exit 0

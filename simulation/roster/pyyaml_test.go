@@ -35,11 +35,14 @@ type reading struct {
 // TestPyYAML holds that the engine's own YAML reader, which follows YAML 1.1, takes every
 // text and number for what it is.
 func TestPyYAML(t *testing.T) {
-	python, err := exec.LookPath("python3")
-	if err == nil {
-		err = exec.Command(python, "-c", "import yaml").Run()
+	// Debian's package serves Debian's own python3, which need not be the first on PATH.
+	python := ""
+	for _, candidate := range []string{"python3", "/usr/bin/python3"} {
+		if python == "" && exec.Command(candidate, "-c", "import yaml").Run() == nil {
+			python = candidate
+		}
 	}
-	if err != nil {
+	if python == "" {
 		if os.Getenv("UMWELT_REQUIRE_TOOLS") == "1" {
 			t.Fatal("python3 with PyYAML is missing (apt-get install python3-yaml)")
 		}
