@@ -25,6 +25,7 @@ check:
 	@for m in $(NESTED); do echo "== go vet in $$m"; (cd $$m && $(GO) vet ./...) || exit 1; done
 	@echo '== staticcheck'
 	$(GO) run $(STATICCHECK) ./...
+	@for m in $(NESTED); do echo "== staticcheck in $$m"; (cd $$m && $(GO) run $(STATICCHECK) ./...) || exit 1; done
 
 unit:
 	@echo '== go test'

@@ -33,8 +33,33 @@ arguments; 3 a needed outside program is missing.`,
 		explainCommand(std), compileCommand(std), materializeCommand(std), diffCommand(std),
 		completionCommand(std), versionCommand(std), docCommand(std),
 	)
-	root.SetHelpCommand(&cobra.Command{Use: "no-help", Hidden: true})
+	root.SetHelpCommand(helpCommand())
 	return root
+}
+
+// helpCommand is cobra's own help command, but one that fails on what does not exist.
+func helpCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:     "help [COMMAND]",
+		Short:   "Show help for a command",
+		Example: "  umwelt help compile",
+		ValidArgsFunction: func(c *cobra.Command, _ []string, _ string) (names []string, _ cobra.ShellCompDirective) {
+			for _, sub := range c.Root().Commands() {
+				if sub.IsAvailableCommand() {
+					names = append(names, cobra.CompletionWithDesc(sub.Name(), sub.Short))
+				}
+			}
+			return names, cobra.ShellCompDirectiveNoFileComp
+		},
+		RunE: func(c *cobra.Command, words []string) error {
+			found, rest, err := c.Root().Find(words)
+			if err != nil || len(rest) > 0 {
+				return unknownCommand(c.Root(), words)
+			}
+			found.InitDefaultHelpFlag()
+			return found.Help()
+		},
+	}
 }
 
 // unknownCommand refuses arguments of a command that only has subcommands.
