@@ -91,18 +91,17 @@ func (p *parser) lex() {
 		}
 	}
 	p.off = i // so that an error may move it to the end
-	t := token{start: int32(i), flags: flags, aux: -1}
+	p.toks = append(p.toks, token{start: int32(i), end: int32(i), kind: tEOF, flags: flags, aux: -1})
 	if i >= len(s) {
-		t.kind, t.end = tEOF, int32(i)
-	} else {
-		end := p.tokenAt(i, &t)
-		t.end = int32(end)
-		if !p.cut {
-			p.off = end
-		}
-		p.tally(i)
+		return
 	}
-	p.toks = append(p.toks, t)
+	t := &p.toks[len(p.toks)-1]
+	end := p.tokenAt(i, t)
+	t.end = int32(end)
+	if !p.cut {
+		p.off = end
+	}
+	p.tally(i)
 }
 
 // tally counts one more token or comment and stops the text where there are too many.

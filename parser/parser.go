@@ -79,7 +79,6 @@ type parser struct {
 	sels   []*ast.Selector
 	comps  []*ast.Compound
 	combs  []ast.Combinator
-	simps  []ast.Simple
 	slabs  slabs
 }
 

@@ -15,7 +15,7 @@ type partCount struct{ compounds, simples int }
 func (p *parser) selectorList(i, j int, relative bool) []*ast.Selector {
 	p.clean(i, j)
 	// A fault leaves these stacks as they were where it was found.
-	p.sels, p.comps, p.combs, p.simps = p.sels[:0], p.comps[:0], p.combs[:0], p.simps[:0]
+	p.sels, p.comps, p.combs = p.sels[:0], p.comps[:0], p.combs[:0]
 	out, _ := p.selectors(i, j, relative, true)
 	return out
 }
@@ -91,13 +91,10 @@ func (p *parser) complex(i, j int, relative bool) (*ast.Selector, int, bool) {
 	return s, i, true
 }
 
-func endsCompound(k kind) bool { return k == ',' || isCombinator(k) }
-
 func isCombinator(k kind) bool { return k == '>' || k == '+' || k == '~' }
 
 // compound reads one compound: everything up to white space, a combinator or a comma.
 func (p *parser) compound(i, j int) (*ast.Compound, int, bool) {
-	base := len(p.simps)
 	start := p.toks[i].start
 	p.parts.compounds++
 	if p.tooMany(p.parts.compounds, i) {
@@ -106,24 +103,25 @@ func (p *parser) compound(i, j int) (*ast.Compound, int, bool) {
 	c := p.slabs.compounds.new()
 	k := i
 	hasID := false
-	for k < j && (k == i || p.toks[k].flags&fSpace == 0 && !endsCompound(p.toks[k].kind)) {
+	simples := p.slabs.simples.take(min(p.countSimples(i, j), MaxSelectorParts))
+	used := 0
+	for k < j && (k == i || !p.endsCompound(k)) {
 		ok := true
 		switch t := p.toks[k]; {
 		case t.kind == '&' && !c.Parent:
 			c.Parent = true
 			k++
-		case (t.kind == tIdent || t.kind == '*') && c.Type == "" && len(p.simps) == base && (k == i || p.glued(k)):
+		case (t.kind == tIdent || t.kind == '*') && c.Type == "" && used == 0 && (k == i || p.glued(k)):
 			k, ok = p.typeName(c, k, j)
-		case t.kind == tHash, t.kind == '#', t.kind == '.', t.kind == tNumber && p.text[t.start] == '.',
-			t.kind == '[', t.kind == ':':
+		case p.startsSimple(k):
 			p.parts.simples++
 			if p.tooMany(p.parts.simples, k) {
 				return nil, 0, false
 			}
-			var s ast.Simple
-			k, ok = p.simple(&s, hasID, k, j)
+			s := &simples[used]
+			used++
+			k, ok = p.simple(s, hasID, k, j)
 			hasID = hasID || s.Kind == ast.ID
-			p.simps = append(p.simps, s)
 		default:
 			d := p.unexpected(k, "a selector")
 			if t.kind == '/' && k > i {
@@ -140,9 +138,39 @@ func (p *parser) compound(i, j int) (*ast.Compound, int, bool) {
 		return nil, 0, false
 	}
 	c.At = p.span(start, p.toks[k-1].end)
-	c.Simples = p.slabs.simples.copyOf(p.simps[base:])
-	p.simps = p.simps[:base]
+	if used > 0 {
+		c.Simples = simples[:used:used]
+	}
 	return c, k, true
+}
+
+// endsCompound reports whether a compound that has begun ends before token k.
+func (p *parser) endsCompound(k int) bool {
+	t := &p.toks[k]
+	return t.flags&fSpace != 0 || t.kind == ',' || isCombinator(t.kind)
+}
+
+// startsSimple reports whether token k can begin an id, class, attribute test or
+// pseudo-class.
+func (p *parser) startsSimple(k int) bool {
+	switch t := &p.toks[k]; t.kind {
+	case tHash, '#', '.', '[', ':':
+		return true
+	case tNumber:
+		return p.text[t.start] == '.'
+	}
+	return false
+}
+
+// countSimples is at least the number of simple selectors in the compound at token i.
+func (p *parser) countSimples(i, j int) int {
+	n := 0
+	for k := i; k < j && (k == i || !p.endsCompound(k)); k = p.after(k) {
+		if p.startsSimple(k) {
+			n++
+		}
+	}
+	return n
 }
 
 func (p *parser) tooMany(n, i int) bool {

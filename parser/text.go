@@ -27,7 +27,7 @@ func (p *parser) start() {
 		return
 	}
 	p.index(string(b))
-	if !utf8.ValidString(p.text) || strings.IndexByte(p.text, 0) >= 0 || strings.IndexByte(p.text, '\r') >= 0 {
+	if p.lines.inner != nil && !utf8.ValidString(p.text) || strings.IndexByte(p.text, 0) >= 0 || strings.IndexByte(p.text, '\r') >= 0 {
 		p.checkBytes()
 	}
 }
@@ -98,7 +98,6 @@ type lineIndex struct {
 func newLineIndex(text string, first int) lineIndex {
 	starts := make([]int32, 1, 2+strings.Count(text, "\n"))
 	starts[0] = int32(first)
-	ascii := true
 	for i := first; ; {
 		n := strings.IndexByte(text[i:], '\n')
 		if n < 0 {
@@ -107,14 +106,8 @@ func newLineIndex(text string, first int) lineIndex {
 		i += n + 1
 		starts = append(starts, int32(i))
 	}
-	for i := first; i < len(text); i++ {
-		if text[i] >= utf8.RuneSelf {
-			ascii = false
-			break
-		}
-	}
 	x := lineIndex{starts: append(starts, math.MaxInt32), text: text}
-	if ascii {
+	if isASCII(text) {
 		return x
 	}
 	x.inner = make([]int32, len(text)/64+1)
@@ -131,6 +124,20 @@ func newLineIndex(text string, first int) lineIndex {
 		x.inner[len(text)/64] = n
 	}
 	return x
+}
+
+func isASCII(s string) bool {
+	for ; len(s) >= 8; s = s[8:] {
+		if (s[0]|s[1]|s[2]|s[3]|s[4]|s[5]|s[6]|s[7])&0x80 != 0 {
+			return false
+		}
+	}
+	for i := range len(s) {
+		if s[i] >= utf8.RuneSelf {
+			return false
+		}
+	}
+	return true
 }
 
 func (x *lineIndex) pos(off int32) diag.Pos {
