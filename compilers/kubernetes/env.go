@@ -2,7 +2,6 @@ package kubernetes
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
 
 	"umwelt/compilers"
@@ -12,7 +11,7 @@ import (
 
 // envPattern is what every version of Kubernetes takes as a variable's name and as a key
 // of a Secret.
-var envPattern = regexp.MustCompile(`^[A-Za-z_][-._A-Za-z0-9]{0,252}$`)
+var envPattern = pattern(`^[A-Za-z_][-._A-Za-z0-9]{0,252}$`)
 
 // environment is the env list. Values never stand in the text: they come from a Secret
 // that the reader keeps. A variable whose value the policy fixes must be there, any other
@@ -28,7 +27,7 @@ func environment(vars []confine.Env, searchPath, secret string) (env list, names
 			continue
 		}
 		seen[v.Name] = true
-		if !envPattern.MatchString(v.Name) {
+		if !envPattern().MatchString(v.Name) {
 			notes = append(notes, compilers.Note{Rule: v.By.Rule, Declaration: v.By.Declaration, Level: compilers.Dropped,
 				Why: fmt.Sprintf("the environment variable %s does not pass: Kubernetes takes no such name", diag.Quote(v.Name))})
 			continue

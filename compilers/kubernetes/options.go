@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 
@@ -102,13 +103,13 @@ func first(texts ...string) string {
 const maxLabel = 63
 
 var (
-	labelPattern     = regexp.MustCompile(`^[a-z0-9]([-a-z0-9]*[a-z0-9])?$`)
-	subdomainPattern = regexp.MustCompile(`^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$`)
-	notLabel         = regexp.MustCompile(`[^a-z0-9]+`)
+	labelPattern     = pattern(`^[a-z0-9]([-a-z0-9]*[a-z0-9])?$`)
+	subdomainPattern = pattern(`^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$`)
+	notLabel         = pattern(`[^a-z0-9]+`)
 )
 
-func isLabel(s string) bool     { return len(s) <= maxLabel && labelPattern.MatchString(s) }
-func isSubdomain(s string) bool { return len(s) <= 253 && subdomainPattern.MatchString(s) }
+func isLabel(s string) bool     { return len(s) <= maxLabel && labelPattern().MatchString(s) }
+func isSubdomain(s string) bool { return len(s) <= 253 && subdomainPattern().MatchString(s) }
 
 func isImage(s string) bool {
 	return s != "" && utf8.ValidString(s) && !strings.ContainsFunc(s, func(r rune) bool {
@@ -124,7 +125,12 @@ func dnsLabel(s string) string {
 	}
 	sum := sha256.Sum256([]byte(s))
 	suffix := hex.EncodeToString(sum[:4])
-	stem := strings.Trim(notLabel.ReplaceAllString(strings.ToLower(s), "-"), "-")
+	stem := strings.Trim(notLabel().ReplaceAllString(strings.ToLower(s), "-"), "-")
 	stem = strings.TrimRight(stem[:min(len(stem), maxLabel-len(suffix)-1)], "-")
 	return first(stem, "umwelt") + "-" + suffix
+}
+
+// pattern compiles an expression when it is first used: most runs of the tool use none.
+func pattern(expression string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expression) })
 }
