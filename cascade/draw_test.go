@@ -1,6 +1,7 @@
 package cascade_test
 
 import (
+	"math/bits"
 	"slices"
 	"strconv"
 	"strings"
@@ -13,14 +14,25 @@ type drawer struct {
 	t    *rapid.T
 	c    *mCase
 	dirs []string // paths of the world
+	// focus are the types that most rules are about, so that rules meet one another.
+	focus []*mType
 }
 
-func (d *drawer) n(max int) int { return rapid.IntRange(0, max).Draw(d.t, "n") }
+// n draws from 0 to max, each as likely as the other or nearly so: the integers that rapid
+// draws by itself lean to small ones, which would leave most combinations out.
+func (d *drawer) n(max int) int {
+	v := 0
+	for range bits.Len(uint(max)) + 2 {
+		v <<= 1
+		if rapid.Bool().Draw(d.t, "bit") {
+			v |= 1
+		}
+	}
+	return v % (max + 1)
+}
 
 // chance is true in about percent of cases.
-func (d *drawer) chance(percent int) bool {
-	return rapid.IntRange(0, 99).Draw(d.t, "chance") >= 100-percent
-}
+func (d *drawer) chance(percent int) bool { return d.n(99) >= 100-percent }
 
 func pick[T any](d *drawer, list []T) T { return list[d.n(len(list)-1)] }
 
@@ -74,7 +86,7 @@ func (d *drawer) vocabulary() {
 		types = append(types, &mType{name: "tool", taxon: state}) // two taxa with one name
 	}
 	for _, t := range types {
-		t.props = some(d, props, 60)
+		t.props = some(d, props, 80)
 		d.relate(t, types)
 	}
 	slices.SortStableFunc(types, func(a, b *mType) int { return a.taxon.axis - b.taxon.axis })
@@ -104,7 +116,8 @@ func (d *drawer) properties() []*mProp {
 			p.initial = d.value(p, false)
 		}
 	}
-	return list
+	few := some(d, list[1:], 30)
+	return append([]*mProp{list[0]}, few...)
 }
 
 // relate gives a type's properties what relates them: each type has copies of its own.
@@ -257,11 +270,17 @@ func (d *drawer) world() {
 
 func (d *drawer) view() {
 	v := &d.c.view
+	for range 2 + d.n(1) {
+		d.focus = append(d.focus, pick(d, d.c.vocabulary.types))
+	}
+	if d.chance(30) {
+		d.focus = []*mType{d.typeNamed("tool"), d.typeNamed("kit")}
+	}
 	layers := []string{"l1", "l2", "l3"}
 	if d.chance(50) {
 		v.layers = rapid.Permutation(layers).Draw(d.t, "layers")
 	}
-	for range 1 + d.n(6) {
+	for range 2 + d.n(8) {
 		r := d.rule(2)
 		if d.chance(40) {
 			r.layer = pick(d, layers)
@@ -281,7 +300,10 @@ func (d *drawer) view() {
 
 func (d *drawer) rule(depth int) mRule {
 	var r mRule
-	t := pick(d, d.c.vocabulary.types)
+	t := pick(d, d.focus)
+	if d.chance(20) {
+		t = pick(d, d.c.vocabulary.types)
+	}
 	for range 1 + d.n(1) {
 		r.selectors = append(r.selectors, d.complex(t, true, 2))
 	}
@@ -293,7 +315,7 @@ func (d *drawer) rule(depth int) mRule {
 		p := pick(d, props)
 		decl := mDecl{prop: p.name, values: d.value(p, true)}
 		switch {
-		case d.chance(20):
+		case d.chance(25):
 			decl.flag = "important"
 		case p.direction != "none" && d.chance(20):
 			decl.flag = "locked"
@@ -310,7 +332,7 @@ func (d *drawer) rule(depth int) mRule {
 func (d *drawer) complex(t *mType, qualified bool, depth int) mComplex {
 	target := d.compound(t, depth)
 	c := mComplex{parts: []mCompound{target}, combs: []string{""}}
-	for range d.n(2) {
+	for d.chance(40) && len(c.parts) < 4 {
 		left := t
 		switch {
 		case qualified && d.chance(40):
@@ -342,12 +364,12 @@ func (d *drawer) complex(t *mType, qualified bool, depth int) mComplex {
 func (d *drawer) compound(t *mType, depth int) mCompound {
 	c := mCompound{typ: t}
 	switch {
-	case d.chance(15):
+	case d.chance(20):
 		c.typ = nil
 	case d.chance(2):
 		return mCompound{unknown: true}
 	}
-	for range d.n(2) {
+	for d.chance(50) && len(c.simples) < 3 {
 		c.simples = append(c.simples, d.simple(t, c.typ, depth))
 	}
 	// Ids and classes next to each other can read as one dotted id, so an id comes first.
@@ -410,7 +432,7 @@ func (d *drawer) simple(t, typed *mType, depth int) mSimple {
 		case "tags":
 			x.value = pick(d, append([]string{"c", ", b"}, tagNames...))
 		default:
-			x.value = pick(d, append(ids, "src/", "a", ".py", "/", "m", "s"))
+			x.value = pick(d, append(ids, "", "src/", "a", ".py", "/", "m", "s"))
 		}
 		if x.fold = d.chance(15); x.fold {
 			x.value = pick(d, []string{x.value, strings.ToUpper(x.value)})

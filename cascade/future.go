@@ -37,21 +37,28 @@ const outermost int32 = -1
 
 // futureState is what is known of entities to be made below one directory.
 type futureState struct {
-	at        unseen
-	props     []*futureProp // what holds for all directories below, too
-	here      []*futureProp // with what holds for this directory only
-	fixed     [2][]int32    // the fixed constraints that may apply, and that do
-	fixedHere [2][]int32
-	open      []int32 // selectors without structure that are not settled
-	volatile  []int32 // selectors with structure that must be looked at in each directory
-	in        *inheritance
+	at    unseen
+	in    *inheritance
+	props []*futureProp // what is settled
+	fixed [3][]int32    // the fixed constraints that are settled, by truth
+	watch *watch        // what is not settled, as it stands here
+	extra []int32       // selectors that may apply here and, as far as they say, nowhere below
+	same  *futureState  // the state whose answers are the same; itself where it has its own
+
+	once   []sync.Once // per property
+	values []futureValues
 }
 
-// futureProp is the candidates of one property, in order of precedence.
+// futureProp is the settled candidates of one property, in order of precedence.
 type futureProp struct {
 	sure, maybe []int32
-	once        sync.Once
-	values      futureValues
+}
+
+// watch is selectors that each directory has to look at again, with what they come to in
+// one of them.
+type watch struct {
+	selectors []int32
+	truths    []truth
 }
 
 // futureOf is the future of a type, made on first use.
@@ -179,7 +186,7 @@ func (f *future) state(dir int32) *futureState {
 	var s *futureState
 	if dir == outermost {
 		s = f.newState(nil, "", nothing)
-		f.look(s, f.doors[outermost], f.groups[outermost])
+		f.look(s, nil, f.doors[outermost], f.groups[outermost])
 	} else {
 		above := f.state(e.world.Entities[dir].Parent)
 		path := e.path(dir)
@@ -201,14 +208,17 @@ func (f *future) state(dir int32) *futureState {
 			slices.Sort(doors)
 		}
 		s = f.newState(above, path, in)
-		f.look(s, doors, f.groups[dir])
+		f.look(s, above, doors, f.groups[dir])
 	}
 	f.states[dir] = s
 	return s
 }
 
+// newState is what a directory takes over from the one above it. What above has settled
+// stays, and a selector of which only the left part was missing is settled where an
+// existing ancestor now fits that.
 func (f *future) newState(above *futureState, path string, in *inheritance) *futureState {
-	s := &futureState{in: in}
+	s := &futureState{in: in, watch: &watch{}}
 	s.at = unseen{typ: f.typ, dir: path, glob: f.walk.matcher.Glob, exists: func(p string) bool {
 		_, ok := f.shared.paths[p]
 		return ok
@@ -220,88 +230,185 @@ func (f *future) newState(above *futureState, path string, in *inheritance) *fut
 		}
 		return s
 	}
-	s.props, s.fixed = above.props, above.fixed
-	s.open, s.volatile = above.open, above.volatile
-	for _, n := range in.active {
-		if _, known := slices.BinarySearch(above.in.active, n); !known {
-			for _, sel := range f.rises[n] {
-				f.add(&s.props, &s.fixed, s.at.compound(f.r.engine.selectors[sel].Target).truth, sel)
-			}
-		}
-	}
+	s.props, s.fixed, s.watch, s.same = above.props, above.fixed, above.watch, above.same
 	return s
 }
 
-// look decides the selectors that the directory above left open and those whose path
-// leads here.
-func (f *future) look(s *futureState, doors, groups []int32) {
-	e := f.r.engine
-	plain, volatile := s.open, s.volatile
-	s.open, s.volatile = nil, nil
-	for _, sel := range doors {
-		if f.staticStructure(s, sel) {
-			continue
-		}
-		if len(e.selectors[sel].Structure) > 0 {
-			volatile = append(slices.Clip(volatile), sel)
-		} else {
-			plain = append(slices.Clip(plain), sel)
+// look decides what the directory above left open and the selectors whose path leads here.
+func (f *future) look(s, above *futureState, doors, groups []int32) {
+	var news [3][]int32 // what is settled from here on, by truth
+	if above != nil {
+		for _, n := range s.in.active {
+			if _, known := slices.BinarySearch(above.in.active, n); !known {
+				for _, sel := range f.rises[n] {
+					t := s.at.compound(f.r.engine.selectors[sel].Target).truth
+					news[t] = append(news[t], sel)
+				}
+			}
 		}
 	}
-	var local [3][]int32 // by truth
-	for _, sel := range plain {
-		v := s.at.compound(e.selectors[sel].Target)
-		if v.settled {
-			f.add(&s.props, &s.fixed, v.truth, sel)
-			continue
-		}
-		s.open = append(s.open, sel)
-		local[v.truth] = append(local[v.truth], sel)
-	}
-	s.volatile = volatile
 	grouped := f.groupChains(groups)
-	for _, sel := range volatile {
-		t := min(s.at.compound(e.selectors[sel].Target).truth, f.structure(s, e.plan.end[sel], grouped))
-		local[t] = append(local[t], sel)
+	var kept watch
+	changed := false
+	for i, sel := range s.watch.selectors {
+		v := f.decide(s, sel, grouped)
+		if v.settled {
+			news[v.truth] = append(news[v.truth], sel)
+			changed = true
+			continue
+		}
+		kept.selectors, kept.truths = append(kept.selectors, sel), append(kept.truths, v.truth)
+		changed = changed || v.truth != s.watch.truths[i]
+	}
+	for _, sel := range doors {
+		v, known := f.staticStructure(s, sel)
+		if !known {
+			v = f.decide(s, sel, grouped)
+		}
+		if v.settled {
+			news[v.truth] = append(news[v.truth], sel)
+			continue
+		}
+		kept.selectors, kept.truths = append(kept.selectors, sel), append(kept.truths, v.truth)
+		changed = true
 	}
 	for _, n := range grouped {
 		for _, sel := range f.rises[n] {
-			t := min(maybe, s.at.compound(e.selectors[sel].Target).truth)
-			local[t] = append(local[t], sel)
+			if s.at.compound(f.r.engine.selectors[sel].Target).truth != no {
+				s.extra = append(s.extra, sel)
+			}
 		}
 	}
-	s.here, s.fixedHere = s.props, s.fixed
-	for _, t := range []truth{maybe, yes} {
-		for _, sel := range local[t] {
-			f.add(&s.here, &s.fixedHere, t, sel)
-		}
+	if changed {
+		s.watch = &kept
+	}
+	if changed = f.settle(s, news) || changed || len(s.extra) > 0; changed || s.same == nil || len(s.same.extra) > 0 {
+		s.same = s
+		s.once, s.values = make([]sync.Once, len(s.props)), make([]futureValues, len(s.props))
 	}
 }
 
-// staticStructure takes a selector with one descendant link on whose parts no directory
+// decide is what a selector comes to below a directory.
+func (f *future) decide(s *futureState, sel int32, grouped []int32) finding {
+	e := f.r.engine
+	v := s.at.compound(e.selectors[sel].Target)
+	if len(e.selectors[sel].Structure) == 0 || v == settled(no) {
+		return v
+	}
+	return passing(min(v.truth, f.structure(s, e.plan.end[sel], grouped)))
+}
+
+// staticStructure decides a selector with one descendant link on whose parts no directory
 // further down has any bearing, except by fitting the left part itself.
-func (f *future) staticStructure(s *futureState, sel int32) bool {
+func (f *future) staticStructure(s *futureState, sel int32) (v finding, ok bool) {
 	e := f.r.engine
 	links := e.selectors[sel].Structure
 	if len(links) != 1 || links[0].Child || hasDescendantTest(links[0].Compound) {
-		return false
+		return v, false
 	}
 	target := s.at.compound(e.selectors[sel].Target)
 	between := f.between(s, links[0].Compound)
 	if !target.settled || !between.settled {
-		return false
-	}
-	if target.truth == no {
-		return true
+		return v, false
 	}
 	left := e.plan.nodes[e.plan.end[sel]].parent
-	if _, active := slices.BinarySearch(s.in.active, left); active {
-		f.add(&s.props, &s.fixed, target.truth, sel)
-		return true
+	if _, active := slices.BinarySearch(s.in.active, left); active || target.truth == no {
+		return target, true
 	}
 	f.rises[left] = append(f.rises[left], sel)
-	f.add(&s.props, &s.fixed, min(between.truth, maybe), sel)
+	return settled(min(target.truth, between.truth, maybe)), true
+}
+
+// settle enters what is settled from this directory on, and reports whether there is any.
+// It leaves the lists of other directories alone.
+func (f *future) settle(s *futureState, news [3][]int32) (changed bool) {
+	e := f.r.engine
+	fresh := map[int][3][]int32{} // candidates by property
+	for _, t := range []truth{maybe, yes} {
+		for _, sel := range news[t] {
+			if int(sel) >= len(e.bound.Rules) {
+				s.fixed[t] = append(slices.Clip(s.fixed[t]), sel)
+				changed = true
+				continue
+			}
+			for _, c := range e.ranked.byRule[sel] {
+				if p := e.ranked.property[c]; p.Entity == f.typ {
+					lists := fresh[p.Index]
+					lists[t] = append(lists[t], c)
+					fresh[p.Index] = lists
+				}
+			}
+		}
+	}
+	if len(fresh) == 0 {
+		return changed
+	}
+	s.props = slices.Clone(s.props)
+	for i, lists := range fresh {
+		old := s.props[i]
+		p := &futureProp{sure: merge(old.sure, lists[yes]), maybe: merge(old.maybe, lists[maybe])}
+		if decidedByFirst(f.typ.Properties[i], e.ranked) && len(p.sure) > 0 {
+			// Nothing can come of a candidate below one that is sure.
+			p.sure = p.sure[:1:1]
+			k, _ := slices.BinarySearch(p.maybe, p.sure[0])
+			p.maybe = p.maybe[:k:k]
+		}
+		s.props[i] = p
+	}
 	return true
+}
+
+// candidates are those of a property that are sure and those that may apply, each in
+// order of precedence.
+func (f *future) candidates(s *futureState, p *registry.Property) (sure, may []int32) {
+	e := f.r.engine
+	var more [3][]int32
+	add := func(t truth, sel int32) {
+		if int(sel) < len(e.bound.Rules) {
+			for _, c := range e.ranked.byRule[sel] {
+				if e.ranked.property[c] == p {
+					more[t] = append(more[t], c)
+				}
+			}
+		}
+	}
+	for i, sel := range s.watch.selectors {
+		if t := s.watch.truths[i]; t != no {
+			add(t, sel)
+		}
+	}
+	for _, sel := range s.extra {
+		add(maybe, sel)
+	}
+	settledOnes := s.props[p.Index]
+	sure, may = merge(settledOnes.sure, more[yes]), merge(settledOnes.maybe, more[maybe])
+	may = slices.DeleteFunc(slices.Clone(may), func(c int32) bool {
+		_, known := slices.BinarySearch(sure, c)
+		return known || decidedByFirst(p, e.ranked) && len(sure) > 0 && c > sure[0]
+	})
+	return sure, may
+}
+
+// constraints are the fixed constraints that may apply, or that do.
+func (f *future) constraints(s *futureState, t truth) []int32 {
+	out := slices.Clip(s.fixed[t])
+	for i, sel := range s.watch.selectors {
+		if s.watch.truths[i] == t && int(sel) >= len(f.r.engine.bound.Rules) {
+			out = append(out, sel)
+		}
+	}
+	if t == maybe {
+		for _, sel := range s.extra {
+			if int(sel) >= len(f.r.engine.bound.Rules) {
+				out = append(out, sel)
+			}
+		}
+	}
+	return out
+}
+
+func decidedByFirst(p *registry.Property, r *ranking) bool {
+	return p.Comparison == registry.Exact && !p.Repeatable && !r.locks
 }
 
 // between is whether a compound fits a directory to be made between the directory and
@@ -383,54 +490,4 @@ func (f *future) groupChains(groups []int32) []int32 {
 		out = append(out, f.r.engine.lineage.states[g].own...)
 	}
 	return out
-}
-
-// add enters what a selector says. It leaves the lists of other directories alone.
-func (f *future) add(props *[]*futureProp, fixed *[2][]int32, t truth, sel int32) {
-	if t == no {
-		return
-	}
-	e := f.r.engine
-	if int(sel) >= len(e.bound.Rules) {
-		fixed[t-1] = append(slices.Clip(fixed[t-1]), sel)
-		return
-	}
-	for _, c := range e.ranked.byRule[sel] {
-		p := e.ranked.property[c]
-		if p.Entity != f.typ {
-			continue
-		}
-		old := (*props)[p.Index]
-		// Nothing can come of a candidate below one that is sure.
-		exact := decidedByFirst(p, e.ranked)
-		if exact && len(old.sure) > 0 && old.sure[0] <= c {
-			continue
-		}
-		fresh := &futureProp{sure: old.sure, maybe: old.maybe}
-		if t == maybe {
-			fresh.maybe = insert(old.maybe, c)
-		} else {
-			fresh.sure = insert(old.sure, c)
-			if exact {
-				fresh.sure = fresh.sure[:1]
-				k, _ := slices.BinarySearch(fresh.maybe, c)
-				fresh.maybe = fresh.maybe[:k:k]
-			}
-		}
-		*props = slices.Clone(*props)
-		(*props)[p.Index] = fresh
-	}
-}
-
-func decidedByFirst(p *registry.Property, r *ranking) bool {
-	return p.Comparison == registry.Exact && !p.Repeatable && !r.locks
-}
-
-// insert is a sorted copy of list with v in it.
-func insert(list []int32, v int32) []int32 {
-	k, known := slices.BinarySearch(list, v)
-	if known {
-		return list
-	}
-	return slices.Insert(slices.Clip(list), k, v)
 }

@@ -68,9 +68,9 @@ type futureValues struct {
 const maxFutureDepth = 8
 
 func (f *future) value(s *futureState, p *registry.Property, depth int) FutureValue {
-	prop := s.here[p.Index]
-	prop.once.Do(func() { prop.values = f.combine(p, prop) })
-	v := prop.values
+	s = s.same
+	s.once[p.Index].Do(func() { s.values[p.Index] = f.combine(s, p) })
+	v := s.values[p.Index]
 	out := FutureValue{Values: slices.Clip(v.values), Winner: v.winner, Depends: slices.Clip(v.depends)}
 	if v.unset {
 		out = f.unset(s, p, out, depth)
@@ -98,14 +98,14 @@ func (f *future) unset(s *futureState, p *registry.Property, out FutureValue, de
 		if q == nil || p.Type.Kind != registry.Boolean {
 			continue
 		}
-		by := s.here[q.Index]
-		if len(by.sure) > 0 {
+		sure, may := f.candidates(s, q)
+		if len(sure) > 0 {
 			out.Values = addValue(out.Values, p.PermissiveBool())
 			return out
 		}
-		if len(by.maybe) > 0 {
+		if len(may) > 0 {
 			out.Values = addValue(out.Values, p.PermissiveBool())
-			for _, c := range by.maybe {
+			for _, c := range may {
 				out.Depends = addRule(out.Depends, f.r.engine.ranked.candidates[c].Rule)
 			}
 		}
@@ -131,7 +131,7 @@ func (f *future) unset(s *futureState, p *registry.Property, out FutureValue, de
 // some do so or not.
 func (f *future) clamp(s *futureState, p *registry.Property, values []*registry.Value) []*registry.Value {
 	for _, t := range []truth{maybe, yes} {
-		for _, sel := range s.fixedHere[t-1] {
+		for _, sel := range f.constraints(s, t) {
 			constraint := &f.r.engine.world.Fixed[int(sel)-len(f.r.engine.bound.Rules)]
 			for _, bound := range constraint.Values {
 				if bound.Property != p {
@@ -160,14 +160,11 @@ func clampValue(p *registry.Property, v, bound *registry.Value, constraint *worl
 }
 
 // combine works out what the candidates of a property may come to.
-func (f *future) combine(p *registry.Property, prop *futureProp) futureValues {
+func (f *future) combine(s *futureState, p *registry.Property) futureValues {
 	r := f.r.engine.ranked
 	var out futureValues
-	may := slices.DeleteFunc(slices.Clone(prop.maybe), func(c int32) bool {
-		_, known := slices.BinarySearch(prop.sure, c)
-		return known
-	})
-	sure := r.combine(p, prop.sure, nil)
+	surely, may := f.candidates(s, p)
+	sure := r.combine(p, surely, nil)
 	out.unset = sure == nil
 	switch {
 	case len(may) == 0:
@@ -181,18 +178,18 @@ func (f *future) combine(p *registry.Property, prop *futureProp) futureValues {
 		}
 	case p.Comparison == registry.Exact && !p.Repeatable:
 		// A lock that may or may not hold can let any other candidate through.
-		for _, c := range merge(prop.sure, may) {
-			if len(r.withoutLoosened(p, merge(prop.sure, []int32{c}), nil)) > 0 {
+		for _, c := range merge(surely, may) {
+			if len(r.withoutLoosened(p, merge(surely, []int32{c}), nil)) > 0 {
 				out.values = addValue(out.values, r.candidates[c].Value)
 			}
 		}
 	default:
 		for _, c := range may {
-			if e := r.combine(p, merge(prop.sure, []int32{c}), nil); e != nil {
+			if e := r.combine(p, merge(surely, []int32{c}), nil); e != nil {
 				out.values = addValue(out.values, e.Value)
 			}
 		}
-		if e := r.combine(p, merge(prop.sure, may), nil); e != nil {
+		if e := r.combine(p, merge(surely, may), nil); e != nil {
 			out.values = addValue(out.values, e.Value)
 		}
 	}

@@ -1,6 +1,8 @@
 package cascade_test
 
 import (
+	gocmp "cmp"
+	"slices"
 	"testing"
 
 	"umwelt/ast"
@@ -84,4 +86,11 @@ func get(t testing.TB, r *cascade.Resolution, typ, id, property string) cascade.
 		t.Fatalf("no %s %s with a property %s", typ, id, property)
 	}
 	return r.Get(i, p)
+}
+
+// sortRules sorts rules of one layer by specificity and order, the strongest first.
+func sortRules(rules []*registry.Rule) {
+	slices.SortStableFunc(rules, func(a, b *registry.Rule) int {
+		return gocmp.Or(b.Selector.Specificity.Compare(a.Selector.Specificity), gocmp.Compare(b.Index, a.Index))
+	})
 }
