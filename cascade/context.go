@@ -42,13 +42,7 @@ func (e *Engine) activate(refs []Ref) ([]int, diag.List) {
 			active = append(active, i)
 		}
 	}
-	ents := e.world.Entities
-	slices.SortFunc(active, func(a, b int) int {
-		if c := e.typeIndex[ents[a].Type] - e.typeIndex[ents[b].Type]; c != 0 {
-			return c
-		}
-		return strings.Compare(ents[a].ID, ents[b].ID)
-	})
+	slices.SortFunc(active, e.compare)
 	return active, list
 }
 
@@ -125,7 +119,7 @@ func (e *Engine) decideQualifiers(active []int, m *world.Matcher) (holds, open [
 	for i, sel := range e.selectors {
 		holds[i] = true
 		for _, q := range sel.Qualifiers {
-			buf = fingerprint(buf[:0], q, e.typeIndex)
+			buf = fingerprint(buf[:0], q)
 			v, ok := known[string(buf)]
 			if !ok {
 				v.open = true

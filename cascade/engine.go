@@ -25,9 +25,10 @@ type Engine struct {
 	sets      [][]int32 // distinct sets of selectors that fit one entity, each sorted
 	class     []int32   // per entity, an index into classes
 	classes   []class
-	setSize   []int32 // how many entities a set fits
-	types     []typeInfo
-	typeIndex map[*registry.EntityType]int
+	setSize   []int32    // how many entities a set fits
+	types     []typeInfo // by EntityType.Index
+
+	orderOnce sync.Once
 	order     []int32 // all entities in vocabulary order, then by id
 
 	callOnce sync.Once // calls is worked out when something follows another entity
@@ -46,7 +47,7 @@ type class struct {
 // New indexes a view over a world. The view must have been bound with the world's
 // registry and without errors.
 func New(w *world.World, b *registry.Bound) *Engine {
-	e := &Engine{world: w, bound: b, typeIndex: map[*registry.EntityType]int{}}
+	e := &Engine{world: w, bound: b}
 	for _, r := range b.Rules {
 		e.selectors = append(e.selectors, r.Selector)
 	}
@@ -55,12 +56,11 @@ func New(w *world.World, b *registry.Bound) *Engine {
 	}
 	e.describeTypes()
 	m := world.NewMatcher(w)
-	e.plan = newPlan(e.selectors, b.Registry.Types(), m.Glob)
+	e.plan = newPlan(e.selectors, m.Glob)
 	e.prepareHas(m)
 	e.matcher = m
 	e.ranked = rank(b)
 	e.matchAll()
-	e.sortEntities()
 	return e
 }
 
@@ -231,7 +231,7 @@ func (e *Engine) classify(setOf []int32) {
 	for i, set := range setOf {
 		ent := &e.world.Entities[i]
 		e.setSize[set]++
-		typ := int32(e.typeIndex[ent.Type])
+		typ := int32(ent.Type.Index)
 		if facts := e.types[typ].facts; len(facts) > 0 {
 			key := factsKey(ent, typ, set, facts)
 			c, ok := byFacts[key]
@@ -256,18 +256,22 @@ func (e *Engine) classify(setOf []int32) {
 	}
 }
 
-func (e *Engine) sortEntities() {
-	e.order = make([]int32, len(e.world.Entities))
-	for i := range e.order {
-		e.order[i] = int32(i)
-	}
-	ents := e.world.Entities
-	slices.SortFunc(e.order, func(a, b int32) int {
-		return cmp.Or(
-			cmp.Compare(e.typeIndex[ents[a].Type], e.typeIndex[ents[b].Type]),
-			strings.Compare(ents[a].ID, ents[b].ID),
-		)
+// sorted is every entity in vocabulary order and then by id, worked out on first use.
+func (e *Engine) sorted() []int32 {
+	e.orderOnce.Do(func() {
+		e.order = make([]int32, len(e.world.Entities))
+		for i := range e.order {
+			e.order[i] = int32(i)
+		}
+		slices.SortFunc(e.order, func(a, b int32) int { return e.compare(int(a), int(b)) })
 	})
+	return e.order
+}
+
+// compare orders entities by vocabulary and then by id.
+func (e *Engine) compare(a, b int) int {
+	x, y := &e.world.Entities[a], &e.world.Entities[b]
+	return cmp.Or(cmp.Compare(x.Type.Index, y.Type.Index), strings.Compare(x.ID, y.ID))
 }
 
 // parallel calls the functions that start makes, one per processor, with 0 to n-1.

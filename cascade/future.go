@@ -80,7 +80,7 @@ func (r *Resolution) futureOf(t *registry.EntityType) *future {
 	}
 	e := r.engine
 	f := &future{
-		r: r, typ: t, info: &e.types[e.typeIndex[t]], shared: r.shared, states: map[int32]*futureState{},
+		r: r, typ: t, info: &e.types[t.Index], shared: r.shared, states: map[int32]*futureState{},
 		walk:  newWalker(e.plan, e.world, e.matcher.Fork()),
 		doors: map[int32][]int32{}, rises: map[int32][]int32{}, groups: map[int32][]int32{},
 	}

@@ -3,14 +3,13 @@ package cascade
 import (
 	"strings"
 
-	"umwelt/registry"
 	"umwelt/world"
 )
 
 // compoundIndex finds, for an entity, the compounds that may fit it: the work depends on
 // the entity and on what is found, not on how many compounds there are.
 type compoundIndex struct {
-	types   map[*registry.EntityType][]int32
+	types   [][]int32 // by EntityType.Index
 	any     []int32
 	ids     map[string][]int32
 	classes map[string][]int32
@@ -30,7 +29,7 @@ type textIndex struct {
 
 func newCompoundIndex(keys [][]indexKey) *compoundIndex {
 	x := &compoundIndex{
-		types: map[*registry.EntityType][]int32{}, ids: map[string][]int32{},
+		ids:     map[string][]int32{},
 		classes: map[string][]int32{}, texts: map[string][]*textIndex{},
 	}
 	for i, set := range keys {
@@ -53,7 +52,10 @@ func (x *compoundIndex) add(k indexKey, id int32) {
 	case keyClass:
 		x.classes[k.text] = append(x.classes[k.text], id)
 	case keyType:
-		x.types[k.typ] = append(x.types[k.typ], id)
+		for len(x.types) <= k.typ.Index {
+			x.types = append(x.types, nil)
+		}
+		x.types[k.typ.Index] = append(x.types[k.typ.Index], id)
 	case keyAny:
 		x.any = append(x.any, id)
 	default:
@@ -108,7 +110,9 @@ func (t *textIndex) finish() {
 // candidates appends every compound that may fit e; one may come more than once.
 func (x *compoundIndex) candidates(out []int32, e *world.Entity) []int32 {
 	out = append(out, x.any...)
-	out = append(out, x.types[e.Type]...)
+	if e.Type.Index < len(x.types) {
+		out = append(out, x.types[e.Type.Index]...)
+	}
 	if len(x.classes) > 0 {
 		for _, c := range e.Classes {
 			out = append(out, x.classes[c]...)

@@ -196,10 +196,10 @@ func chooseKeys(alternatives [][][]indexKey) [][]indexKey {
 }
 
 // fingerprint is equal for compounds that test the same.
-func fingerprint(b []byte, c *registry.Compound, types map[*registry.EntityType]int) []byte {
+func fingerprint(b []byte, c *registry.Compound) []byte {
 	n := -1
 	if c.Type != nil {
-		n = types[c.Type]
+		n = c.Type.Index
 	}
 	b = binary.AppendVarint(b, int64(n))
 	b = binary.AppendUvarint(b, uint64(len(c.Tests)))
@@ -218,29 +218,29 @@ func fingerprint(b []byte, c *registry.Compound, types map[*registry.EntityType]
 		}
 		b = binary.AppendUvarint(b, uint64(len(t.Selectors)))
 		for k, sel := range t.Selectors {
-			b = fingerprintSelector(b, sel, types)
+			b = fingerprintSelector(b, sel)
 			b = append(b, flag(k < len(t.RelativeChild) && t.RelativeChild[k]))
 		}
 	}
 	return b
 }
 
-func fingerprintSelector(b []byte, sel *registry.Selector, types map[*registry.EntityType]int) []byte {
+func fingerprintSelector(b []byte, sel *registry.Selector) []byte {
 	n := -1
 	if sel.Taxon != nil {
 		n = sel.Taxon.Index
 	}
 	b = binary.AppendVarint(b, int64(n))
 	b = append(b, flag(sel.Never))
-	b = fingerprint(b, sel.Target, types)
+	b = fingerprint(b, sel.Target)
 	b = binary.AppendUvarint(b, uint64(len(sel.Structure)))
 	for _, link := range sel.Structure {
 		b = append(b, flag(link.Child))
-		b = fingerprint(b, link.Compound, types)
+		b = fingerprint(b, link.Compound)
 	}
 	b = binary.AppendUvarint(b, uint64(len(sel.Qualifiers)))
 	for _, q := range sel.Qualifiers {
-		b = fingerprint(b, q, types)
+		b = fingerprint(b, q)
 	}
 	return b
 }

@@ -56,7 +56,7 @@ func (s *peers) named(t *registry.EntityType, name string) [][]*Effective {
 			ent.Parent = int32(root)
 		}
 		v := &evaluation{r: s.r, peers: s, dropped: s.dropped}
-		v.begin(&e.types[e.typeIndex[t]], ent, e.fitting(ent))
+		v.begin(&e.types[t.Index], ent, e.fitting(ent))
 		s.phantoms[key] = slices.Clone(v.all())
 	}
 	return [][]*Effective{s.phantoms[key]}

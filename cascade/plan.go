@@ -41,12 +41,8 @@ type node struct {
 const noNode int32 = -1
 
 // newPlan lays out selectors; ids in node.ends are indices into it.
-func newPlan(selectors []*registry.Selector, types []*registry.EntityType, glob func(string) world.Glob) *plan {
+func newPlan(selectors []*registry.Selector, glob func(string) world.Glob) *plan {
 	p := &plan{}
-	typeIndex := make(map[*registry.EntityType]int, len(types))
-	for i, t := range types {
-		typeIndex[t] = i
-	}
 	known := map[string]int32{}
 	var buf []byte
 	add := func(c *registry.Compound, taxon *registry.Taxon) int32 {
@@ -58,7 +54,7 @@ func newPlan(selectors []*registry.Selector, types []*registry.EntityType, glob 
 			n = taxon.Index
 		}
 		buf = append(buf[:0], byte(n), byte(n>>8))
-		buf = fingerprint(buf, c, typeIndex)
+		buf = fingerprint(buf, c)
 		if i, ok := known[string(buf)]; ok {
 			return i
 		}

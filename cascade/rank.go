@@ -90,8 +90,7 @@ type typeInfo struct {
 }
 
 func (e *Engine) describeTypes() {
-	for i, t := range e.bound.Registry.Types() {
-		e.typeIndex[t] = i
+	for _, t := range e.bound.Registry.Types() {
 		info := typeInfo{typ: t, gates: make([][]int, len(t.Properties))}
 		fact := func(name string) {
 			if !slices.Contains(info.facts, name) {

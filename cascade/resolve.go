@@ -57,7 +57,7 @@ func (r *Resolution) Context() []int { return r.context }
 
 // Order is every entity, as indices into World.Entities, in vocabulary order and then by
 // id. It must not be written to.
-func (r *Resolution) Order() []int32 { return r.engine.order }
+func (r *Resolution) Order() []int32 { return r.engine.sorted() }
 
 // Holds reports whether all context qualifiers of a rule hold.
 func (r *Resolution) Holds(rule *registry.Rule) bool { return r.holds[rule.Index] }
@@ -180,7 +180,7 @@ func (v *evaluation) class(i int) {
 func (r *Resolution) ResolveEntity(ent *world.Entity) []*Effective {
 	e := r.engine
 	v := &evaluation{r: r, peers: &peers{r: r, phantoms: map[phantom][]*Effective{}}}
-	v.begin(&e.types[e.typeIndex[ent.Type]], ent, e.fitting(ent))
+	v.begin(&e.types[ent.Type.Index], ent, e.fitting(ent))
 	return slices.Clone(v.all())
 }
 

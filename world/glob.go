@@ -31,6 +31,9 @@ type GlobSegment struct {
 	Literal bool
 	Any     bool // "*"
 	Deep    bool // "**"
+
+	oneStar    bool // head, "*" and tail are all of it
+	head, tail string
 }
 
 // CompileGlob compiles a pattern. A pattern that is malformed or over the bounds gives a
@@ -75,6 +78,9 @@ func compilePath(pattern string) (GlobPath, bool) {
 		case !strings.ContainsAny(segment, `*?[`):
 			s.Literal = true
 			s.Text = unescape(segment)
+		case strings.Count(segment, "*") == 1 && !strings.ContainsAny(segment, `?[\`):
+			s.oneStar = true
+			s.head, s.tail, _ = strings.Cut(segment, "*")
 		}
 		p.Segments = append(p.Segments, s)
 	}
@@ -145,6 +151,8 @@ func (s *GlobSegment) Match(segment string) bool {
 		return s.Text == segment
 	case s.Any, s.Deep:
 		return true
+	case s.oneStar:
+		return len(segment) >= len(s.head)+len(s.tail) && strings.HasPrefix(segment, s.head) && strings.HasSuffix(segment, s.tail)
 	}
 	// The library reads a byte that is not UTF-8 as U+FFFD, which must not fit one that
 	// the pattern writes.
