@@ -175,22 +175,16 @@ func (p *parser) endItem(it item) {
 // forgotten, since the next line begins like another declaration, and leaves in the item
 // only what follows the last.
 func (p *parser) splitMissing(it *item) {
-	for p.looksDeclared(it.from, it.end) {
-		at := 0
-		for i := it.from + 2; i < it.end && at == 0; i = p.after(i) {
-			if p.toks[i].flags&fNewline != 0 && p.looksDeclared(i, it.end) {
-				at = i
-			}
-		}
-		if at == 0 {
-			break
-		}
-		p.missing(it, at)
-	}
-	if p.toks[it.end].kind != '{' || !p.looksDeclared(it.from, it.end) {
+	beforeBlock := p.toks[it.end].kind == '{'
+	if beforeBlock && !p.looksDeclared(it.from, it.end) || it.from+1 >= it.end || p.toks[it.from+1].kind != ':' {
 		return
 	}
 	for i := it.from + 2; i < it.end; i = p.after(i) {
+		if p.toks[i].flags&fNewline != 0 && p.looksDeclared(i, it.end) {
+			p.missing(it, i)
+		}
+	}
+	for i := it.from + 2; beforeBlock && i < it.end; i = p.after(i) {
 		if p.toks[i].flags&fNewline != 0 {
 			p.missing(it, i)
 			return

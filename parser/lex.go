@@ -162,6 +162,10 @@ func (p *parser) tokenAt(i int, t *token) int {
 		if isEscape(s, i) {
 			return p.identAt(i, t)
 		}
+		t.kind = tBad
+		p.errorf(diag.Syntax, int32(i), int32(i+1), `a \ at the end of a line means nothing here`).
+			Hint = "put text of several lines in quotes"
+		return i + 1
 	case '#':
 		if i+1 < len(s) && (is(s[i+1], cName) || isEscape(s, i+1)) {
 			t.kind = tHash

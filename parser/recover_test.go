@@ -58,6 +58,7 @@ ok3 { a: b; }
 		{"number out of range", "a { b: 1e999; c: d; }", "1:8 bad-value\n", "a { c: d; }\n"},
 		{"NUL and stray bytes", "a { b: c\x00\xff\xfe; d: e; }", "1:9 encoding\n1:10 encoding\n", ""},
 		{"lone carriage return", "a {}\rb {}", "1:5 encoding\n", "a {}\nb {}\n"},
+		{"backslash at a line end", "a { b: c \\\n d; e: f; }", "1:10 syntax\n", "a {\n  e: f;\n}\n"},
 		{"UTF-16", "\xff\xfea\x00", "1:1 encoding\n", ""},
 	}
 	for _, tt := range tests {

@@ -26,7 +26,7 @@ var refTokens = []struct {
 }{
 	{"S", regexp.MustCompile(`^(?:[ \t\r\n\f]|/\*(?s:.*?)\*/|//[^\n]*)+`)},
 	{"String", regexp.MustCompile(`^(?:"(?:[^"\\\n\r\f]|\\(?s:\r\n|.))*"|'(?:[^'\\\n\r\f]|\\(?s:\r\n|.))*')`)},
-	{"Open", regexp.MustCompile(`^(?:/\*|["'])`)}, // a comment or string with no end; no rule takes it
+	{"Open", regexp.MustCompile(`^(?:/\*|["']|\\[\r\n\f]|\\$)`)}, // a comment or string with no end; no rule takes it
 	{"URL", regexp.MustCompile(`^(?i:url)\(\s*(?:[^"'()\s\\][^"'()\n\\]*)?\)`)},
 	{"At", regexp.MustCompile(`^@` + refIdent)},
 	{"Hash", regexp.MustCompile(`^#` + refName + `+`)},
