@@ -65,20 +65,7 @@ func keysOf(c *registry.Compound, glob func(string) world.Glob) [][]indexKey {
 		case registry.TestAttr:
 			out = append(out, attrKeys(t)...)
 		case registry.TestGlob:
-			g := glob(t.Value)
-			prefix, whole := g.LiteralPrefix()
-			switch suffix := g.LiteralSuffix(); {
-			case whole:
-				one(indexKey{kind: keyEqual, attr: pathSlot, text: prefix})
-			default:
-				if prefix != "" {
-					one(indexKey{kind: keyPrefix, attr: pathSlot, text: prefix})
-				}
-				if suffix != "" {
-					one(indexKey{kind: keySuffix, attr: pathSlot, text: suffix})
-				}
-				one(indexKey{kind: keyPresent, attr: pathSlot})
-			}
+			out = append(out, globKeys(glob(t.Value))...)
 		case registry.TestIs:
 			if set := isKeys(t, glob); set != nil {
 				out = append(out, set)
@@ -89,6 +76,39 @@ func keysOf(c *registry.Compound, glob func(string) world.Glob) [][]indexKey {
 		one(indexKey{kind: keyType, typ: c.Type})
 	} else {
 		one(indexKey{kind: keyAny})
+	}
+	return out
+}
+
+// globKeys finds a glob by a literal of each of its alternatives.
+func globKeys(g world.Glob) [][]indexKey {
+	present := []indexKey{{kind: keyPresent, attr: pathSlot}}
+	literals := g.Literals()
+	if len(literals) == 0 || len(literals) > 64 {
+		return [][]indexKey{present}
+	}
+	var prefixes, suffixes, insides []indexKey
+	for _, l := range literals {
+		switch {
+		case l.Whole:
+			k := indexKey{kind: keyEqual, attr: pathSlot, text: l.Prefix}
+			prefixes, suffixes, insides = append(prefixes, k), append(suffixes, k), append(insides, k)
+			continue
+		case l.Prefix != "":
+			prefixes = append(prefixes, indexKey{kind: keyPrefix, attr: pathSlot, text: l.Prefix})
+		}
+		if l.Suffix != "" {
+			suffixes = append(suffixes, indexKey{kind: keySuffix, attr: pathSlot, text: l.Suffix})
+		}
+		if l.Inside != "" {
+			insides = append(insides, indexKey{kind: keyContains, attr: pathSlot, text: l.Inside})
+		}
+	}
+	out := [][]indexKey{present}
+	for _, set := range [][]indexKey{prefixes, suffixes, insides} {
+		if len(set) == len(literals) {
+			out = append(out, set)
+		}
 	}
 	return out
 }

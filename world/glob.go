@@ -162,22 +162,62 @@ func (s *GlobSegment) Match(segment string) bool {
 	return doublestar.MatchUnvalidated(s.Text, segment)
 }
 
+// GlobLiterals are texts that every path which an alternative of a glob fits must hold:
+// at its beginning, at its end, and anywhere; whole says that the path must be Prefix.
+// Each may be empty.
+type GlobLiterals struct {
+	Prefix, Suffix, Inside string
+	Whole                  bool
+}
+
+// Literals are the literals of each alternative.
+func (g Glob) Literals() []GlobLiterals {
+	out := make([]GlobLiterals, len(g.Alternatives))
+	for i := range g.Alternatives {
+		p := &g.Alternatives[i]
+		out[i].Prefix, out[i].Whole = p.literalPrefix()
+		out[i].Suffix = p.literalSuffix()
+		for _, s := range p.Segments {
+			if text := s.longestLiteral(); len(text) > len(out[i].Inside) {
+				out[i].Inside = text
+			}
+		}
+	}
+	return out
+}
+
 // LiteralPrefix is a text that every path which fits begins with, and whether only that
 // text itself fits.
 func (g Glob) LiteralPrefix() (prefix string, whole bool) {
-	for i := range g.Alternatives {
-		text, exact := g.Alternatives[i].literalPrefix()
+	for i, l := range g.Literals() {
 		if i == 0 {
-			prefix, whole = text, exact
+			prefix, whole = l.Prefix, l.Whole
 			continue
 		}
 		n := 0
-		for n < len(prefix) && n < len(text) && prefix[n] == text[n] {
+		for n < len(prefix) && n < len(l.Prefix) && prefix[n] == l.Prefix[n] {
 			n++
 		}
 		prefix, whole = prefix[:n], false
 	}
 	return prefix, whole
+}
+
+// longestLiteral is the longest text that a segment which fits must hold.
+func (s *GlobSegment) longestLiteral() string {
+	if s.Literal {
+		return s.Text
+	}
+	if strings.ContainsAny(s.Text, `[\`) {
+		return ""
+	}
+	best := ""
+	for run := range strings.FieldsFuncSeq(s.Text, func(r rune) bool { return r == '*' || r == '?' }) {
+		if len(run) > len(best) {
+			best = run
+		}
+	}
+	return best
 }
 
 func (p *GlobPath) literalPrefix() (string, bool) {
@@ -201,24 +241,6 @@ func (p *GlobPath) literalPrefix() (string, bool) {
 		}
 	}
 	return b.String(), true
-}
-
-// LiteralSuffix is a text that every path which fits ends with.
-func (g Glob) LiteralSuffix() string {
-	suffix := ""
-	for i := range g.Alternatives {
-		text := g.Alternatives[i].literalSuffix()
-		if i == 0 {
-			suffix = text
-			continue
-		}
-		n := 0
-		for n < len(suffix) && n < len(text) && suffix[len(suffix)-1-n] == text[len(text)-1-n] {
-			n++
-		}
-		suffix = suffix[len(suffix)-n:]
-	}
-	return suffix
 }
 
 func (p *GlobPath) literalSuffix() string {

@@ -1,6 +1,11 @@
 package world
 
-import "umwelt/registry"
+import (
+	"math/bits"
+	"slices"
+
+	"umwelt/registry"
+)
 
 // Bits is a set of entities by index.
 type Bits []uint64
@@ -14,21 +19,52 @@ func (b Bits) Has(i int) bool { return b[i>>6]&(1<<(i&63)) != 0 }
 // Add puts i into the set.
 func (b Bits) Add(i int) { b[i>>6] |= 1 << (i & 63) }
 
-// hasBits is the set of entities that ":has(sel)" fits, worked out on first use.
-func (m *Matcher) hasBits(sel *registry.Selector, child bool) Bits {
-	bits, ok := m.has[sel]
-	if !ok {
-		bits = m.PrepareHas(sel, child, nil)
+// entitySet is a set of entities that takes no more room than it must: a sorted list
+// where few of many are in it.
+type entitySet struct {
+	bits Bits
+	list []int32
+}
+
+func (b Bits) compact() entitySet {
+	n := 0
+	for _, word := range b {
+		n += bits.OnesCount64(word)
 	}
-	return bits
+	if n > len(b) { // the list would be half as large or more
+		return entitySet{bits: b}
+	}
+	list := make([]int32, 0, n)
+	for i, word := range b {
+		for ; word != 0; word &= word - 1 {
+			list = append(list, int32(i*64+bits.TrailingZeros64(word)))
+		}
+	}
+	return entitySet{list: list}
+}
+
+func (s entitySet) has(i int) bool {
+	if s.bits != nil {
+		return s.bits.Has(i)
+	}
+	_, ok := slices.BinarySearch(s.list, int32(i))
+	return ok
+}
+
+// hasSet is the set of entities that ":has(sel)" fits, worked out on first use.
+func (m *Matcher) hasSet(sel *registry.Selector, child bool) entitySet {
+	if _, ok := m.has[sel]; !ok {
+		m.PrepareHas(sel, child, nil)
+	}
+	return m.has[sel]
 }
 
 // PrepareHas works out the set of entities that ":has(sel)" fits and keeps it. child says
 // that what sel begins with must be a child and not any descendant. candidates are the
 // only entities that the target of sel can fit; nil stands for all.
-func (m *Matcher) PrepareHas(sel *registry.Selector, child bool, candidates []int32) Bits {
-	bits := NewBits(len(m.w.Entities))
-	done := NewBits(len(m.w.Entities)) // this entity and its parents are in bits
+func (m *Matcher) PrepareHas(sel *registry.Selector, child bool, candidates []int32) {
+	above := NewBits(len(m.w.Entities))
+	done := NewBits(len(m.w.Entities)) // this entity and its parents are in above
 	var tops []int32
 	visit := func(i int) {
 		e := &m.w.Entities[i]
@@ -42,7 +78,7 @@ func (m *Matcher) PrepareHas(sel *registry.Selector, child bool, candidates []in
 			return
 		}
 		for _, top := range tops {
-			m.markAbove(bits, done, top, child)
+			m.markAbove(above, done, top, child)
 		}
 	}
 	if candidates == nil {
@@ -55,25 +91,24 @@ func (m *Matcher) PrepareHas(sel *registry.Selector, child bool, candidates []in
 		}
 	}
 	m.own()
-	m.has[sel] = bits
-	return bits
+	m.has[sel] = above.compact()
 }
 
-// markAbove adds the parent of an entity, or all its ancestors, to bits.
-func (m *Matcher) markAbove(bits, done Bits, i int32, child bool) {
+// markAbove adds the parent of an entity, or all its ancestors, to above.
+func (m *Matcher) markAbove(above, done Bits, i int32, child bool) {
 	e := &m.w.Entities[i]
 	if child {
 		if e.Parent != NoParent {
-			bits.Add(int(e.Parent))
+			above.Add(int(e.Parent))
 		}
 		return
 	}
 	for at := e.Parent; at != NoParent && !done.Has(int(at)); at = m.w.Entities[at].Parent {
-		bits.Add(int(at))
+		above.Add(int(at))
 		done.Add(int(at))
 	}
 	it := m.w.groupsOf(e)
 	for g := it.nextGroup(); g != NoParent; g = it.nextGroup() {
-		bits.Add(int(g))
+		above.Add(int(g))
 	}
 }

@@ -45,14 +45,15 @@ func (w *World) indexOf(e *Entity) int {
 // what it worked out about :has and globs, so a Matcher is for one goroutine; see Fork.
 type Matcher struct {
 	w      *World
-	has    map[*registry.Selector]Bits
+	has    map[*registry.Selector]entitySet
 	globs  map[string]Glob
 	shared bool // the maps belong to another Matcher too and must not be written
+	free   [][]int32
 }
 
 // NewMatcher makes a Matcher.
 func NewMatcher(w *World) *Matcher {
-	return &Matcher{w: w, has: map[*registry.Selector]Bits{}, globs: map[string]Glob{}}
+	return &Matcher{w: w, has: map[*registry.Selector]entitySet{}, globs: map[string]Glob{}}
 }
 
 // Fork is a Matcher for another goroutine that starts with what m knows. m must not be
@@ -83,8 +84,8 @@ func (m *Matcher) structure(links []registry.Link, e *Entity, leftmost *[]int32)
 	if len(links) == 0 {
 		return true
 	}
-	var bufA, bufB, bufC [24]int32
-	here, next, walked := bufA[:0], bufB[:0], bufC[:0]
+	here, next, walked := m.buffer(), m.buffer(), m.buffer()
+	defer func() { m.free = append(m.free, here, next, walked) }()
 	for k, link := range links {
 		next, walked = next[:0], walked[:0]
 		if k == 0 {
@@ -108,6 +109,16 @@ func (m *Matcher) structure(links []registry.Link, e *Entity, leftmost *[]int32)
 	}
 	*leftmost = append(*leftmost, here...)
 	return true
+}
+
+// buffer is an empty list for structure, which can be inside itself by way of :is.
+func (m *Matcher) buffer() []int32 {
+	if n := len(m.free); n > 0 {
+		b := m.free[n-1]
+		m.free = m.free[:n-1]
+		return b[:0]
+	}
+	return make([]int32, 0, 16)
 }
 
 // above adds to next the ancestors of e (or its parent, for a child link) that the link's
@@ -185,7 +196,7 @@ func (m *Matcher) test(t *registry.Test, e *Entity, i int) bool {
 			return false
 		}
 		for k, sel := range t.Selectors {
-			if m.hasBits(sel, k < len(t.RelativeChild) && t.RelativeChild[k]).Has(i) {
+			if m.hasSet(sel, k < len(t.RelativeChild) && t.RelativeChild[k]).has(i) {
 				return true
 			}
 		}
