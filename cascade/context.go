@@ -10,7 +10,9 @@ import (
 )
 
 // activate finds the active entities: those that refs name, and the only entity of each
-// sole-active type of which none is named. They come in vocabulary order.
+// sole-active type of which none is named. An entity that exists only because a view names
+// it counts for neither one nor several: a rule must not meet its own condition. They come
+// in vocabulary order.
 func (e *Engine) activate(refs []Ref) ([]int, diag.List) {
 	var list diag.List
 	var active []int
@@ -28,7 +30,7 @@ func (e *Engine) activate(refs []Ref) ([]int, diag.List) {
 	only := map[*registry.EntityType]int{}
 	for i := range e.world.Entities {
 		t := e.world.Entities[i].Type
-		if !t.SoleActive || named[t] {
+		if !t.SoleActive || named[t] || e.world.Entities[i].Provenance.Origin == world.Referenced {
 			continue
 		}
 		if _, several := only[t]; several {
