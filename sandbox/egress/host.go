@@ -5,6 +5,7 @@ import (
 	"net/netip"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"golang.org/x/net/idna"
 )
@@ -53,6 +54,8 @@ func ParseHost(text string) (Host, error) {
 		return Host{}, errNoHost
 	case len(text) > 4*longestName:
 		return Host{}, errLong
+	case !utf8.ValidString(text):
+		return Host{}, errName
 	}
 	if inner, ok := strings.CutPrefix(text, "["); ok {
 		inner, ok = strings.CutSuffix(inner, "]")

@@ -31,9 +31,12 @@ func (l *limited) Accept() (net.Conn, error) {
 		<-l.slots
 		return nil, err
 	}
-	b := &bounded{Conn: c, idle: l.idle, release: sync.OnceFunc(func() { <-l.slots })}
-	b.timer = time.AfterFunc(l.idle, func() { b.Close() })
-	return b, nil
+	release := sync.OnceFunc(func() { <-l.slots })
+	timer := time.AfterFunc(l.idle, func() {
+		c.Close()
+		release()
+	})
+	return &bounded{Conn: c, idle: l.idle, timer: timer, release: release}, nil
 }
 
 func (l *limited) Close() error {

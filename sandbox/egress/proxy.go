@@ -96,7 +96,7 @@ func (p *Proxy) Serve(ctx context.Context, l net.Listener) error {
 			busy.RLock()
 			defer busy.RUnlock()
 			if ctx.Err() == nil {
-				p.serve(w, r)
+				p.serve(ctx, w, r)
 			}
 		}),
 		ReadHeaderTimeout:            p.o.HeaderTimeout,
@@ -120,8 +120,9 @@ func (p *Proxy) Serve(ctx context.Context, l net.Listener) error {
 	return err
 }
 
-// serve answers one request. A panic ends the connection, and is logged as a refusal.
-func (p *Proxy) serve(w http.ResponseWriter, r *http.Request) {
+// serve answers one request. A panic ends the connection, and is logged as a refusal. The
+// context is the proxy's own: the one of a request ends with the first half of a tunnel.
+func (p *Proxy) serve(ctx context.Context, w http.ResponseWriter, r *http.Request) {
 	defer func() {
 		switch e := recover(); e {
 		case nil:
@@ -133,7 +134,7 @@ func (p *Proxy) serve(w http.ResponseWriter, r *http.Request) {
 		}
 	}()
 	if r.Method == http.MethodConnect {
-		p.connect(w, r)
+		p.connect(ctx, w, r)
 	} else {
 		p.forward(w, r)
 	}

@@ -116,8 +116,11 @@ func compileEndpoint(e confine.Endpoint) (out rule, text, reason string) {
 		if err != nil {
 			return out, e.CIDR, "not an address range"
 		}
-		if out.prefix, reason = plainPrefix(prefix); reason != "" {
-			return out, e.CIDR, reason
+		if out.prefix, ok = plainPrefix(prefix); !ok {
+			return out, e.CIDR, "the range mixes IPv4 and IPv6"
+		}
+		if whole := out.prefix.Masked(); whole != out.prefix {
+			return out, e.CIDR, "the address has bits outside its range; write " + whole.String()
 		}
 	}
 	switch {
@@ -145,24 +148,18 @@ func compileEndpoint(e confine.Endpoint) (out rule, text, reason string) {
 }
 
 // plainPrefix is a range with IPv4 written as such.
-func plainPrefix(p netip.Prefix) (netip.Prefix, string) {
-	if p.Addr().Is4In6() {
-		if p.Bits() < 96 {
-			return p, "the range mixes IPv4 and IPv6"
-		}
-		p = netip.PrefixFrom(p.Addr().Unmap(), p.Bits()-96)
+func plainPrefix(p netip.Prefix) (_ netip.Prefix, ok bool) {
+	if !p.Addr().Is4In6() {
+		return p, true
 	}
-	if p != p.Masked() {
-		return p, "the address has bits outside its range; write " + p.Masked().String()
-	}
-	return p, ""
+	return netip.PrefixFrom(p.Addr().Unmap(), max(0, p.Bits()-96)), p.Bits() >= 96
 }
 
 // compilePattern reads a deny pattern other than "*".
 func compilePattern(text string) (pattern, bool) {
 	if prefix, err := netip.ParsePrefix(text); err == nil {
-		prefix, _ := plainPrefix(prefix.Masked())
-		return pattern{prefix: prefix}, !prefix.Addr().Is4In6()
+		prefix, ok := plainPrefix(prefix)
+		return pattern{prefix: prefix}, ok
 	}
 	suffix, below := strings.CutPrefix(text, "*.")
 	if !strings.ContainsAny(suffix, `*?[\`) || strings.HasPrefix(suffix, "[") {

@@ -13,7 +13,7 @@ import (
 )
 
 // connect answers a CONNECT request with a tunnel.
-func (p *Proxy) connect(w http.ResponseWriter, r *http.Request) {
+func (p *Proxy) connect(ctx context.Context, w http.ResponseWriter, r *http.Request) {
 	bad := decision{outcome: denied}
 	if r.URL.Host == "" || r.RequestURI != r.URL.Host || r.ContentLength != 0 || r.TransferEncoding != nil {
 		bad.reason = "not a request for a tunnel"
@@ -42,7 +42,7 @@ func (p *Proxy) connect(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	c := &carriage{p: p, d: d, g: g, client: client, in: buffered.Reader, server: server, open: make(chan struct{})}
-	c.run(r.Context())
+	c.run(ctx)
 }
 
 // carriage is one tunnel. Nothing passes before its decision is logged. Where only TLS may
