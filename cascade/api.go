@@ -37,8 +37,8 @@ type Effective struct {
 	Sets     [][]string      // for the comparison "overlap": every set that must be met
 	Reason   *Reason         // why a derivation or a fixed constraint changed it; nil otherwise
 	// From are the declarations that Resolved is made of: the winner alone for an exact
-	// property, every one that applies, highest precedence first, where the comparison
-	// combines them, and in order of appearance for a repeatable property.
+	// property and for a bound, every one that applies, highest precedence first, for the
+	// other comparisons, and in order of appearance for a repeatable property.
 	From []*Candidate
 }
 

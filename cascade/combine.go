@@ -32,6 +32,7 @@ func (r *ranking) combine(p *registry.Property, list []int32, dropped func(c, lo
 			}
 		}
 		e.Resolved = e.Winner.Value
+		from = []*Candidate{e.Winner}
 	case p.Comparison == registry.In:
 		set := from[0].Value.List
 		for _, c := range from[1:] {
