@@ -93,7 +93,7 @@ func (c *commit) room() error {
 // begin gives everything that is written aside its name, and writes the journal.
 func (c *commit) begin() error {
 	c.aside, c.placed, c.touched = map[*decision]string{}, map[*decision]*Entry{}, map[string]bool{}
-	names := c.left
+	names := slices.Clone(c.left)
 	for _, d := range c.steps {
 		if d.action != put && d.action != makeDir {
 			continue
@@ -299,7 +299,7 @@ func (c *commit) finish() error {
 			failed = errors.Join(failed, fmt.Errorf("%s: %w", diag.Quote(dir), cause(err)))
 		}
 	}
-	names := c.left
+	names := slices.Clone(c.left)
 	for _, d := range c.steps {
 		if name := c.aside[d]; name != "" {
 			names = append(names, Name(name))
