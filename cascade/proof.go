@@ -1,6 +1,7 @@
 package cascade
 
 import (
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -159,7 +160,7 @@ func (r *Resolution) losers(p *registry.Property, held []int32, got Effective) [
 			out = append(out, looserBound(p, candidate, got.Winner))
 		case slices.Contains(got.From, candidate):
 		default:
-			out = append(out, lost(candidate, got.Winner))
+			out = append(out, r.lost(candidate, got.Winner))
 		}
 	}
 	return out
@@ -177,7 +178,7 @@ func looserBound(p *registry.Property, c, winner *Candidate) Loser {
 }
 
 // lost is why c has a lower precedence than the winner.
-func lost(c, winner *Candidate) Loser {
+func (r *Resolution) lost(c, winner *Candidate) Loser {
 	switch by, _ := compareBy(winner, c); by {
 	case byImportance:
 		return Loser{Candidate: c, Why: NotImportant, Against: winner, Text: "the winner is !important"}
@@ -193,8 +194,8 @@ func lost(c, winner *Candidate) Loser {
 	case bySpecificity:
 		a, b := c.Rule.Selector.Specificity, winner.Rule.Selector.Specificity
 		return Loser{
-			Candidate: c, Why: LowerSpecificity, Against: winner, Key: key(a), AgainstKey: key(b),
-			Text: "specificity " + key(a) + " is below " + key(b),
+			Candidate: c, Why: LowerSpecificity, Against: winner, Key: r.key(a), AgainstKey: r.key(b),
+			Text: "specificity " + r.key(a) + " is below " + r.key(b),
 		}
 	}
 	return lostByOrder(c, winner)
@@ -230,16 +231,20 @@ func (r *Resolution) met(rule *registry.Rule) []Held {
 	return out
 }
 
-// key prints a specificity: the number of axes, then the triples that are not zero, each
-// after the position of its axis.
-func key(s registry.Specificity) string {
+// key prints a specificity: the number of axes, then per taxon, where any counts, ids,
+// classes and types.
+func (r *Resolution) key(s registry.Specificity) string {
 	var b strings.Builder
-	b.WriteString(strconv.Itoa(s.Axes))
+	b.WriteString("axes " + strconv.Itoa(s.Axes))
 	for i, t := range s.Triples {
 		if t == (registry.Triple{}) {
 			continue
 		}
-		b.WriteString(" " + strconv.Itoa(i) + ":" + strconv.Itoa(int(t[0])) + "," + strconv.Itoa(int(t[1])) + "," + strconv.Itoa(int(t[2])))
+		name := "any"
+		if taxa := r.Registry().Taxa(); i < len(taxa) {
+			name = taxa[i].Name
+		}
+		fmt.Fprintf(&b, ", %s %d-%d-%d", name, t[0], t[1], t[2])
 	}
 	return b.String()
 }

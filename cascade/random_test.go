@@ -35,6 +35,89 @@ func TestAgainstNaive(t *testing.T) {
 	})
 }
 
+// TestAgreesWithItself checks on random cases that the ways of asking agree: the index and
+// the plain matcher on which rules fit, a copy of an entity outside the world with the one
+// inside, and proofs with the answers that they prove.
+func TestAgreesWithItself(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		c := drawCase(t)
+		e, refs := build(t, c, identity(len(c.entities)))
+		r, list := e.Resolve(refs)
+		if list.HasErrors() {
+			t.Fatalf("%v\n%s", list.Err(), c)
+		}
+		w, m := r.World(), world.NewMatcher(r.World())
+		counts := map[*registry.Rule]int{}
+		for i := range w.Entities {
+			ent := &w.Entities[i]
+			rules := r.Rules(i)
+			for _, rule := range r.Bound().Rules {
+				fits := m.Matches(rule.Selector, i)
+				if fits != slices.Contains(rules, rule) {
+					t.Fatalf("%s\n%s on %s %s: the matcher says %v, the index does not", c, rule.Selector.Text, ent.Type.Name, ent.ID, fits)
+				}
+				if fits {
+					counts[rule]++
+				}
+			}
+			leaf := !slices.ContainsFunc(w.Entities, func(o world.Entity) bool { return o.Parent == int32(i) }) && ent.Type.GroupAttr == ""
+			var outside []*cascade.Effective
+			if leaf {
+				copied := *ent
+				outside = r.ResolveEntity(&copied)
+			}
+			for k, p := range ent.Type.Properties {
+				got := r.Get(i, p)
+				if leaf && (printValue(outside[k].Value) != printValue(got.Value) || outside[k].Origin != got.Origin) {
+					t.Fatalf("%s\n%s of %s is %s outside the world and %s inside", c, p.Name, ent.ID, printValue(outside[k].Value), printValue(got.Value))
+				}
+				checkProof(t, c, r, r.Explain(i, p), i)
+			}
+		}
+		for _, rule := range r.Bound().Rules {
+			if r.Matched(rule) != counts[rule] {
+				t.Fatalf("%s\n%s fits %d entities, not %d", c, rule.Selector.Text, counts[rule], r.Matched(rule))
+			}
+		}
+	})
+}
+
+// checkProof accounts for every declaration that speaks of the property: it makes the
+// value, or it lost and the reason is true.
+func checkProof(t *rapid.T, c *mCase, r *cascade.Resolution, proof cascade.Proof, entity int) {
+	var all []*registry.Declaration
+	for _, rule := range r.Rules(entity) {
+		for _, d := range rule.Declarations {
+			for _, v := range d.Typed {
+				if v.Property == proof.Property {
+					all = append(all, d)
+				}
+			}
+		}
+	}
+	seen := map[*registry.Declaration]bool{}
+	for _, from := range proof.Effective.From {
+		seen[from.Declaration] = true
+		if !r.Holds(from.Rule) {
+			t.Fatalf("%s\na rule that does not hold makes %s", c, proof.Property.Name)
+		}
+	}
+	for _, l := range proof.Losers {
+		seen[l.Candidate.Declaration] = true
+		if (l.Why == cascade.ContextNotHeld) == r.Holds(l.Candidate.Rule) || l.Text == "" {
+			t.Fatalf("%s\n%s lost by %s (%q)", c, l.Candidate.Rule.Selector.Text, l.Why, l.Text)
+		}
+		if l.Why == cascade.LowerSpecificity && l.Candidate.Rule.Selector.Specificity.Compare(l.Against.Rule.Selector.Specificity) >= 0 {
+			t.Fatalf("%s\n%s did not lose by specificity", c, l.Candidate.Rule.Selector.Text)
+		}
+	}
+	for _, d := range all {
+		if !seen[d] {
+			t.Fatalf("%s\nthe proof of %s says nothing of line %d", c, proof.Property.Name, d.At.Start.Line)
+		}
+	}
+}
+
 // TestOrderDoesNotMatter shuffles the world and changes the number of processors.
 func TestOrderDoesNotMatter(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
