@@ -96,6 +96,7 @@ func TestMounts(t *testing.T) {
 		{"tighter below", []confine.Mount{bind("/data", "/data", false), bind("/data/keep", "/data/keep", true)},
 			[]string{"/p: write", "/data: read", "/data/keep: read"}, "may do less"},
 		{"hidden below", []confine.Mount{bind("/data", "/data", false), bind("/data/x", "/srv", true)}, []string{"/p: write"}, "may do less"},
+		{"in a temporary directory", []confine.Mount{{Path: "/data", Type: "tmpfs"}, bind("/data/x", "/data/x", true)}, []string{"/p: write"}, "of the sandbox's own"},
 		{"in the project", []confine.Mount{{Path: "/p/tmp", Type: "tmpfs"}}, nil, "so the names cannot be listed"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

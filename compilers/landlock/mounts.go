@@ -39,6 +39,8 @@ func mounts(c *confine.Confinement) (outside, []string, []compilers.Note) {
 		case m.Type == "symlink":
 			// Landlock lets links be followed where they lead. One that the host has not
 			// is not made; one that it has needs no rule.
+		case m.Type == "tmpfs" && strings.HasPrefix(c.Root, m.Path+"/"):
+			lose(m, "is left out: the project lies in it, and what may be done there could then be done to the project as well")
 		case m.Type == "tmpfs":
 			access := uint64(everywhere)
 			if m.ReadOnly {
@@ -58,6 +60,8 @@ func mounts(c *confine.Confinement) (outside, []string, []compilers.Note) {
 				continue
 			}
 			o.devices(c.Limits.Tmpfs)
+		case slices.ContainsFunc(system, func(n confine.Mount) bool { return n.Type != "bind" && strings.HasPrefix(m.Path, n.Path+"/") }):
+			lose(m, "is left out: it lies in a directory of the sandbox's own, and what may be done there could then be done to it as well")
 		case m.Source != m.Path:
 			lose(m, "is left out: Landlock shows a directory only at its own path, which is "+diag.Quote(m.Source))
 		case strings.HasPrefix(c.Root, strings.TrimSuffix(m.Source, "/")+"/"):

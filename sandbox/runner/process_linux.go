@@ -1,0 +1,105 @@
+//go:build amd64 || arm64
+
+package runner
+
+import (
+	"errors"
+	"os/exec"
+	"runtime"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// process is a sandbox that runs.
+type process struct {
+	cmd    *exec.Cmd
+	leader int // the first process of the sandbox, which leads its session
+	group  *group
+	exited chan struct{}
+	// own is how what was started ended, and outcome how the command did, where that is
+	// known.
+	own     syscall.WaitStatus
+	usage   *syscall.Rusage
+	outcome func(own syscall.WaitStatus) (syscall.WaitStatus, bool)
+	ended   syscall.Signal // the first signal that was forwarded
+	drain   func()         // waits until the output has arrived; may be nil
+}
+
+// begin starts a program whose end is bound to the end of this one. The kernel binds it to
+// a thread, which therefore does nothing else and lives as long. before runs on the thread.
+func begin(cmd *exec.Cmd, before func() error) (*process, error) {
+	p := &process{cmd: cmd, exited: make(chan struct{})}
+	started := make(chan error)
+	go func() {
+		// The thread is never given back, since before may have confined it.
+		runtime.LockOSThread()
+		if before != nil {
+			if err := before(); err != nil {
+				started <- err
+				return
+			}
+		}
+		err := cmd.Start()
+		started <- err
+		if err != nil {
+			return
+		}
+		_ = cmd.Wait()
+		if state := cmd.ProcessState; state != nil {
+			p.own, _ = state.Sys().(syscall.WaitStatus)
+			p.usage, _ = state.SysUsage().(*syscall.Rusage)
+		}
+		close(p.exited)
+	}()
+	if err := <-started; err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+// signal sends a signal to the command and what belongs to it.
+func (p *process) signal(s unix.Signal) {
+	_ = unix.Kill(-p.leader, s)
+}
+
+// end ends the sandbox at once and waits until nothing of it is left.
+func (p *process) end() {
+	_ = unix.Kill(p.leader, unix.SIGKILL)
+	_ = p.cmd.Process.Kill()
+	<-p.exited
+	p.reap()
+}
+
+// reap ends what is left of the session, and takes note of what all of it used.
+func (p *process) reap() {
+	for range 2000 {
+		if unix.Kill(-p.leader, unix.SIGKILL) != nil {
+			break // nobody is left
+		}
+		// A first process whose starter ended first is this one's child now.
+		p.adopt()
+		time.Sleep(time.Millisecond)
+	}
+	p.adopt()
+	p.group.remove()
+}
+
+// adopt waits for the first process of the sandbox, where it became a child of this one.
+func (p *process) adopt() {
+	var status unix.WaitStatus
+	var u unix.Rusage
+	if pid, err := wait4(p.leader, &status, &u); err == nil && pid == p.leader {
+		p.usage = &syscall.Rusage{Utime: syscall.Timeval(u.Utime), Stime: syscall.Timeval(u.Stime), Maxrss: u.Maxrss}
+	}
+}
+
+func wait4(pid int, status *unix.WaitStatus, usage *unix.Rusage) (int, error) {
+	for {
+		got, err := unix.Wait4(pid, status, 0, usage)
+		if !errors.Is(err, unix.EINTR) {
+			return got, err
+		}
+	}
+}
