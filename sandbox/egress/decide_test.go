@@ -146,6 +146,9 @@ func TestName(t *testing.T) {
 
 		{"address in range", lan, "10.2.3.4:443", tunnel, ""},
 		{"mapped", lan, "[::ffff:10.2.3.4]:443", tunnel, ""},
+		{"mapped in the rule", only(nil, endpoint("", "::ffff:10.0.0.0/104", "", 0)), "10.2.3.4:443", tunnel, ""},
+		{"mapped in the rule, out of range", only(nil, endpoint("", "::ffff:10.0.0.0/104", "", 0)), "11.2.3.4:443", tunnel, noRule},
+		{"mapped in the pattern", only([]string{"::ffff:10.1.0.0/112"}, endpoint("", "10.0.0.0/8", "", 0)), "10.1.3.4:443", tunnel, isDenied},
 		{"address out of range", lan, "11.2.3.4:443", tunnel, noRule},
 		{"translated", lan, "[64:ff9b::10.2.3.4]:443", tunnel, noRule},
 		{"a range lets no name be looked up", lan, "host.example.com:443", tunnel, noRule},
