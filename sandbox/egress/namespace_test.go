@@ -286,7 +286,7 @@ func runSandbox() error {
 		return func() string {
 			res, err := client.Get(target)
 			if err != nil {
-				return err.Error()
+				return "no answer: " + err.Error()
 			}
 			defer res.Body.Close()
 			b, _ := io.ReadAll(res.Body)
@@ -371,7 +371,7 @@ func runSandbox() error {
 			c.Close()
 			return "something listens"
 		}
-		if got := get("http://web.test/")(); !strings.Contains(got, "EOF") && !strings.Contains(got, "reset") {
+		if got := get("http://web.test/")(); !strings.HasPrefix(got, "no answer: ") {
 			return got
 		}
 		return "refused"
