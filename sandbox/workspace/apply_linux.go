@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"path"
 	"path/filepath"
 	"slices"
 
@@ -154,7 +155,8 @@ func (m *Manifest) renew(p *planner, c *commit) bool {
 		case !done, known && old.Mode != confine.ReadWrite && old.Kind != KindDir:
 			continue
 		case d.Kind == KindDir && d.want == nil:
-			if known && old.Kind == KindDir {
+			stands, _ := p.project.at(at)
+			if known && old.Kind == KindDir && !(d.agreed && (stands != nil || !p.isDir(path.Dir(at)))) {
 				delete(entries, at)
 				changed = true
 			}
@@ -165,7 +167,8 @@ func (m *Manifest) renew(p *planner, c *commit) bool {
 				e.Mode = old.Mode
 			}
 		case d.want == nil:
-			if known && old.Kind == KindDir {
+			// Where its directory is away, perhaps for a moment, the deletion is still due.
+			if known && old.Kind == KindDir || d.agreed && !p.isDir(path.Dir(at)) {
 				continue
 			}
 			e.Kind, e.Present = KindAbsent, false

@@ -15,6 +15,13 @@ import (
 	"umwelt/compilers/confine"
 )
 
+// tb is what tests and property tests have in common.
+type tb interface {
+	Helper()
+	Fatal(args ...any)
+	Cleanup(func())
+}
+
 // policy makes a tree of modes from lines "mode path", where a directory's path ends in
 // "/" and "." is the root. A path not listed takes no part. Links are "mode path -> text".
 func policy(lines ...string) *confine.Node {
@@ -49,7 +56,7 @@ func policy(lines ...string) *confine.Node {
 }
 
 // lay makes files, directories ("path/") and links ("path -> text") below a directory.
-func lay(t testing.TB, root string, files map[string]string) {
+func lay(t tb, root string, files map[string]string) {
 	t.Helper()
 	for path, text := range files {
 		path, target, link := strings.Cut(path, " -> ")
@@ -74,7 +81,7 @@ func lay(t testing.TB, root string, files map[string]string) {
 
 // snapshot is all that stands below a directory: per path its kind, permissions and
 // content. The name of what was written aside is an error.
-func snapshot(t testing.TB, root string) map[string]string {
+func snapshot(t tb, root string) map[string]string {
 	t.Helper()
 	out := map[string]string{}
 	err := filepath.WalkDir(root, func(at string, d fs.DirEntry, err error) error {
@@ -114,13 +121,17 @@ func snapshot(t testing.TB, root string) map[string]string {
 
 // shop is a project and a place for its workspace.
 type shop struct {
-	t         testing.TB
+	t         tb
 	root, dir string
 }
 
 func newShop(t testing.TB, files map[string]string) *shop {
 	t.Helper()
-	top := t.TempDir()
+	return newShopIn(t, t.TempDir(), files)
+}
+
+func newShopIn(t tb, top string, files map[string]string) *shop {
+	t.Helper()
 	s := &shop{t, filepath.Join(top, "project"), filepath.Join(top, "ws")}
 	if err := os.Mkdir(s.root, 0o755); err != nil {
 		t.Fatal(err)
@@ -167,7 +178,7 @@ func said(r *Report) string {
 	return strings.Join(out, ", ")
 }
 
-func must(t testing.TB, errs ...error) {
+func must(t tb, errs ...error) {
 	t.Helper()
 	if err := errors.Join(errs...); err != nil {
 		t.Fatal(err)
@@ -175,12 +186,12 @@ func must(t testing.TB, errs ...error) {
 }
 
 // write replaces a file's content in place, as an editor does.
-func write(t testing.TB, at, text string) {
+func write(t tb, at, text string) {
 	t.Helper()
 	must(t, os.MkdirAll(filepath.Dir(at), 0o755), os.WriteFile(at, []byte(text), 0o644))
 }
 
-func remove(t testing.TB, at string) {
+func remove(t tb, at string) {
 	t.Helper()
 	must(t, os.RemoveAll(at))
 }
