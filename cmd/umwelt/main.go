@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"umwelt/diag"
+	"umwelt/sandbox/runner"
 )
 
 // The exit statuses. They are part of the interface.
@@ -16,9 +17,11 @@ const (
 	exitOK       = 0
 	exitFindings = 1 // findings, denials or differences
 	exitUnusable = 2 // unusable input or arguments
+	exitMissing  = 3 // a needed outside program, or a part of the system, is missing
 )
 
 func main() {
+	runner.Main() // this program is also what runs first inside of a sandbox
 	os.Exit(run(os.Args[1:], osStreams()))
 }
 
@@ -38,6 +41,7 @@ func run(args []string, std *streams) (status int) {
 	std.stopProgress()
 	var problems *problemsError
 	var findings findingsError
+	var other statusError
 	switch {
 	case err == nil:
 		return exitOK
@@ -49,6 +53,11 @@ func run(args []string, std *streams) (status int) {
 	case errors.As(err, &problems):
 		std.render(problems.list)
 		return exitUnusable
+	case errors.As(err, &other):
+		if other.text != "" {
+			fmt.Fprintf(std.err, "umwelt: %s\n", other.text)
+		}
+		return other.status
 	}
 	std.render(diag.List{usage(command, err)})
 	return exitUnusable
@@ -69,6 +78,15 @@ func problem(code diag.Code, hint, format string, args ...any) error {
 type findingsError struct{ text string }
 
 func (e findingsError) Error() string { return e.text }
+
+// statusError asks for an exit status. Where text is not empty it is said on standard
+// error.
+type statusError struct {
+	status int
+	text   string
+}
+
+func (e statusError) Error() string { return e.text }
 
 // oneOf reports a flag's value that is not among those it takes.
 func oneOf(flag, value string, values ...string) error {

@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -31,6 +32,10 @@ var bwrapTarget = Target{
 	version: func() string {
 		out, _ := exec.Command("bwrap", "--version").Output()
 		return strings.TrimSpace(string(out))
+	},
+	notes: func(c *confine.Confinement) []compilers.Note {
+		_, notes := c.Network.AllOrNothing()
+		return append(slices.Clone(c.Notes), notes...)
 	},
 }
 

@@ -11,11 +11,13 @@ import (
 	"os"
 	"os/exec"
 	"path"
+	"slices"
 	"strings"
 	"syscall"
 
 	"golang.org/x/sys/unix"
 
+	"umwelt/compilers"
 	"umwelt/compilers/confine"
 	"umwelt/compilers/landlock"
 )
@@ -38,6 +40,10 @@ var landlockTarget = Target{
 		return nil
 	},
 	version: func() string { return fmt.Sprintf("Landlock ABI %d", landlockABI()) },
+	notes: func(c *confine.Confinement) []compilers.Note {
+		_, notes := landlock.Rules(c)
+		return append(slices.Clone(c.Notes), notes...)
+	},
 }
 
 func startLandlock(s *Spec, r *Result) (*process, error) {

@@ -22,7 +22,7 @@ const grace = 100 * time.Millisecond
 // Run runs a command under a target and waits for its end. Where an error comes back, the
 // command did not run, or nobody can say how it ended.
 func Run(t Target, s Spec) (Result, error) {
-	r := Result{Target: t.Info.Name, Started: time.Now()}
+	r := Result{Target: t.Info.Name, Argv: s.Command, Started: time.Now()}
 	if len(s.Command) == 0 || s.Command[0] == "" {
 		return r, errors.New("there is no command to run")
 	}

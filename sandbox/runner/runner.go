@@ -35,6 +35,7 @@ type Target struct {
 	Info      compilers.Info // what it holds when this package runs it
 	available func() error
 	version   func() string
+	notes     func(*confine.Confinement) []compilers.Note
 	start     func(*Spec, *Result) (*process, error)
 }
 

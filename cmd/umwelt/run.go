@@ -1,0 +1,197 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"umwelt"
+	"umwelt/compilers/confine"
+	"umwelt/diag"
+	"umwelt/sandbox/runner"
+)
+
+// runFlags are the flags of run alone.
+type runFlags struct {
+	policyFlags
+	target, reportTo string
+	allowUnenforced  []string
+}
+
+func runCommand(std *streams) *cobra.Command {
+	var f runFlags
+	c := &cobra.Command{
+		Use:   "run VIEW… -- COMMAND [ARGUMENT…]",
+		Short: "Run a command within the bounds of a view",
+		Long: `Run resolves the views, confines a command to what they allow on this machine and gives
+the command's exit status. Without --target it takes the strongest target that is here and
+that enforces every restriction for the operating system, and names it. Where none does,
+nothing runs. Restrictions on tools and the like are left to the harness that calls umwelt
+run, and are named.
+
+The files that the policy was read from cannot be changed from inside, even where the view
+makes them editable.
+
+Exit status: the command's own; 128+n where signal n ended it; 124 where its time was over;
+125 where the sandbox failed; 126 where the command could not be run and 127 where it was
+not found; 2 where the input is unusable; 3 where nothing here can hold the command.`,
+		Example: `  umwelt run auth-fix.umw -- pytest tests/auth
+  umwelt run review.umw --context mode=review --target landlock --report run.json -- ./agent`,
+		ValidArgsFunction: completeViews,
+	}
+	flags := c.Flags()
+	flags.StringVarP(&f.target, "target", "t", "", "`name` of the target (default: the strongest that enforces the view)")
+	flags.StringArrayVar(&f.allowUnenforced, "allow-unenforced", nil, "do without the restrictions that `type.property` makes, where the target cannot enforce them (repeatable)")
+	flags.StringVar(&f.reportTo, "report", "", "write a report of the run to `file`, as JSON")
+	must(c.RegisterFlagCompletionFunc("target", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+		return runnableNames(), cobra.ShellCompDirectiveNoFileComp
+	}))
+	f.add(c)
+	c.RunE = func(c *cobra.Command, words []string) error {
+		dash := c.ArgsLenAtDash()
+		switch {
+		case dash < 0:
+			return problem(diag.BadOption, "for example umwelt run view.umw -- make test", "%s needs -- and a command after it", c.CommandPath())
+		case dash == 0:
+			return problem(diag.BadOption, "see "+c.CommandPath()+" --help", "%s needs at least one view before --", c.CommandPath())
+		case dash == len(words) || words[dash] == "":
+			return problem(diag.BadOption, "see "+c.CommandPath()+" --help", "%s needs a command after --", c.CommandPath())
+		}
+		return f.run(std, words[:dash], words[dash:])
+	}
+	return c
+}
+
+func runnableNames() []string {
+	var out []string
+	for _, t := range runner.Targets() {
+		out = append(out, t.Info.Name)
+	}
+	return out
+}
+
+func (f *runFlags) run(std *streams, views, command []string) error {
+	targets := runner.Targets()
+	if f.target != "" {
+		i := slices.IndexFunc(targets, func(t runner.Target) bool { return t.Info.Name == f.target })
+		if i < 0 {
+			return problem(diag.UnknownTarget, hint(f.target, runnableNames()), "there is no target %s that can be run here", diag.Quote(f.target))
+		}
+		targets = targets[i : i+1]
+	}
+	p, err := f.load(std, views)
+	if err != nil {
+		return err
+	}
+	c, list := confine.From(p.Resolution)
+	if err := f.judge(list); err != nil {
+		return err
+	}
+	std.render(append(p.Diagnostics, list...))
+	r := runReport{policy: p, confinement: c, command: command, context: f.context}
+	r.protect(std, f, views)
+	t, err := f.choose(std, targets, p, c, &r)
+	if err != nil {
+		return err
+	}
+	spec := runner.Spec{Confinement: c, Values: runner.Values(p.Resolution), Environ: os.Environ(), Command: command}
+	done, err := attach(std, &spec, slices.Contains(append(append([]string{f.world}, f.vocabularies...), views...), "-"))
+	if err != nil {
+		return statusError{runner.ExitFailed, err.Error()}
+	}
+	stop := make(chan os.Signal, 4)
+	signal.Notify(stop, runner.Signals()...)
+	spec.Stop = stop
+	result, err := runner.Run(t, spec)
+	done()
+	signal.Stop(stop)
+	if err != nil {
+		return runFailed(err)
+	}
+	r.result = result
+	r.finish(std)
+	return f.status(std, t, &r)
+}
+
+// runFailed is a run of which nothing came.
+func runFailed(err error) error {
+	var missing *runner.MissingError
+	if errors.As(err, &missing) {
+		return statusError{exitMissing, "nothing was run: " + err.Error()}
+	}
+	return statusError{runner.ExitFailed, "nothing was run: " + err.Error()}
+}
+
+// status writes the report and gives the exit status of the run.
+func (f *runFlags) status(std *streams, t runner.Target, r *runReport) error {
+	for _, remark := range r.result.Remarks {
+		fmt.Fprintf(std.err, "umwelt: %s\n", diag.Escape(remark))
+	}
+	if r.result.TimedOut {
+		fmt.Fprintf(std.err, "umwelt: the command was ended: its %s were over\n", time.Duration(*r.confinement.Limits.WallTime))
+	}
+	if f.reportTo != "" {
+		if err := std.writeJSON(f.reportTo, r.document(t)); err != nil {
+			return err
+		}
+	}
+	if r.result.Exit == 0 {
+		return nil
+	}
+	return statusError{r.result.Exit, ""}
+}
+
+// choose takes the first target that is here and enforces what it has to, and says so.
+func (f *runFlags) choose(std *streams, targets []runner.Target, p *umwelt.Policy, c *confine.Confinement, r *runReport) (runner.Target, error) {
+	text := "nothing was run: no target here enforces the whole view"
+	if f.target != "" {
+		text = "nothing was run"
+	}
+	var unenforced []string
+	for _, t := range targets {
+		if err := t.Available(); err != nil {
+			text += "\n  " + diag.Escape(err.Error())
+			continue
+		}
+		a := runner.Assess(t, p.Resolution, c, f.allowUnenforced)
+		if len(a.Unenforced) == 0 {
+			r.assessment = a
+			f.announce(std, t, a)
+			return t, nil
+		}
+		for _, l := range a.Unenforced {
+			text += fmt.Sprintf("\n  %s does not enforce %s: %s", t.Info.Name, runner.Describe(l), diag.Escape(l.Why))
+			unenforced = append(unenforced, runner.Names(l)...)
+		}
+	}
+	if len(targets) == 0 {
+		text += "\n  this system has none: umwelt run works on Linux, on amd64 and arm64"
+	}
+	slices.Sort(unenforced)
+	for _, name := range slices.Compact(unenforced) {
+		text += "\n  hint: --allow-unenforced " + name + " does without it"
+	}
+	return runner.Target{}, statusError{exitMissing, text}
+}
+
+// announce names the target, unless the caller did, and what it does not hold as written.
+func (f *runFlags) announce(std *streams, t runner.Target, a runner.Assessment) {
+	if f.target == "" {
+		fmt.Fprintf(std.err, "umwelt: running under %s\n", t.Info.Name)
+	}
+	if len(a.Harness) > 0 {
+		fmt.Fprintf(std.err, "umwelt: left to the harness: %s\n", runner.DescribeAll(a.Harness))
+	}
+	if len(a.Less) > 0 {
+		fmt.Fprintf(std.err, "umwelt: enforced in part or more tightly: %s\n", runner.DescribeAll(a.Less))
+	}
+	if len(f.allowUnenforced) > 0 {
+		fmt.Fprintf(std.err, "umwelt: not enforced where %s cannot: %s\n", t.Info.Name, diag.Escape(strings.Join(f.allowUnenforced, ", ")))
+	}
+}
