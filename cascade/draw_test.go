@@ -16,6 +16,7 @@ type drawer struct {
 	dirs []string // paths of the world
 	// focus are the types that most rules are about, so that rules meet one another.
 	focus []*mType
+	about []string
 }
 
 // n draws from 0 to max, each as likely as the other or nearly so: the integers that rapid
@@ -55,8 +56,10 @@ var (
 	levels     = []string{"0", "1", "2", "3"}
 )
 
-func drawCase(t *rapid.T) *mCase {
-	d := &drawer{t: t, c: &mCase{}}
+// drawCase draws a case; most rules are about the named types, or about any where none
+// is named.
+func drawCase(t *rapid.T, about ...string) *mCase {
+	d := &drawer{t: t, c: &mCase{}, about: about}
 	d.vocabulary()
 	d.world()
 	d.view()
@@ -275,6 +278,12 @@ func (d *drawer) view() {
 	}
 	if d.chance(30) {
 		d.focus = []*mType{d.typeNamed("tool"), d.typeNamed("kit")}
+	}
+	if len(d.about) > 0 {
+		d.focus = nil
+		for _, name := range d.about {
+			d.focus = append(d.focus, d.typeNamed(name))
+		}
 	}
 	layers := []string{"l1", "l2", "l3"}
 	if d.chance(50) {

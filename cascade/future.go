@@ -29,11 +29,15 @@ type future struct {
 
 // futureShared is what the futures of all types have in common.
 type futureShared struct {
-	paths map[string]int32 // every path of the world
+	paths map[string]int32 // every path that exists
 }
 
-// outermost is the directory key of what lies above the root.
-const outermost int32 = -1
+// Keys in place of a directory's index: what lies above the root, and what exists and is
+// left out of the world, below which nothing is made.
+const (
+	outermost int32 = -1
+	withheld  int32 = -2
+)
 
 // futureState is what is known of entities to be made below one directory.
 type futureState struct {
@@ -71,10 +75,16 @@ func (r *Resolution) futureOf(t *registry.EntityType) *future {
 	if r.shared == nil {
 		r.shared = &futureShared{paths: map[string]int32{}}
 		for i := range r.engine.world.Entities {
-			if path := r.engine.path(int32(i)); path != "" {
+			if path := pathOf(&r.engine.world.Entities[i]); path != "" {
 				if _, taken := r.shared.paths[path]; !taken {
 					r.shared.paths[path] = int32(i)
 				}
+			}
+		}
+		for i := range r.engine.world.Withheld {
+			path := pathOf(&r.engine.world.Withheld[i])
+			if _, taken := r.shared.paths[path]; !taken && path != "" {
+				r.shared.paths[path] = withheld
 			}
 		}
 	}
@@ -96,9 +106,9 @@ func (r *Resolution) futureOf(t *registry.EntityType) *future {
 	return f
 }
 
-// path is an entity's path without a leading "./" or a final "/", "" for none.
-func (e *Engine) path(i int32) string {
-	path := strings.TrimPrefix(e.world.Entities[i].Path(), "./")
+// pathOf is an entity's path without a leading "./" or a final "/", "" for none.
+func pathOf(e *world.Entity) string {
+	path := strings.TrimPrefix(e.Path(), "./")
 	if len(path) > 1 {
 		path = strings.TrimSuffix(path, "/")
 	}
@@ -132,7 +142,7 @@ func (f *future) findDoors() {
 		ent := &e.world.Entities[i]
 		text, _ := ent.Attr(ent.Type.GroupAttr)
 		root := strings.TrimSuffix(strings.TrimPrefix(text, "./"), "/")
-		if door := f.deepest(root); ent.Type.Taxon == f.typ.Taxon && root != "" && root != "." && (door < 0 || e.path(door) != root) {
+		if door := f.deepest(root); ent.Type.Taxon == f.typ.Taxon && root != "" && root != "." && (door < 0 || pathOf(&e.world.Entities[door]) != root) {
 			f.groups[door] = append(f.groups[door], i)
 		}
 	}
@@ -189,7 +199,7 @@ func (f *future) state(dir int32) *futureState {
 		f.look(s, nil, f.doors[outermost], f.groups[outermost])
 	} else {
 		above := f.state(e.world.Entities[dir].Parent)
-		path := e.path(dir)
+		path := pathOf(&e.world.Entities[dir])
 		if path != "" {
 			path += "/"
 		}
@@ -208,7 +218,11 @@ func (f *future) state(dir int32) *futureState {
 			slices.Sort(doors)
 		}
 		s = f.newState(above, path, in)
-		f.look(s, above, doors, f.groups[dir])
+		groups := f.groups[dir]
+		if path == "" {
+			groups = append(slices.Clip(groups), f.groups[outermost]...)
+		}
+		f.look(s, above, doors, groups)
 	}
 	f.states[dir] = s
 	return s
@@ -456,10 +470,8 @@ func (f *future) structure(s *futureState, n int32, grouped []int32) truth {
 	switch {
 	case !node.child && existing == yes:
 		return yes
-	case existing == made && node.child:
+	case existing == made:
 		return made
-	case existing == no && made == no:
-		return no
 	}
 	return maybe
 }

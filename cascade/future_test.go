@@ -9,13 +9,14 @@ import (
 
 	"umwelt/cascade"
 	"umwelt/registry"
+	"umwelt/world"
 )
 
 // TestFutureHolds makes random files below random directories and checks that what they
 // turn out to be was foreseen.
 func TestFutureHolds(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		c := drawCase(t)
+		c := drawCase(t, "file")
 		d := &drawer{t: t, c: c}
 		e, refs := build(t, c, identity(len(c.entities)))
 		r, list := e.Resolve(refs)
@@ -93,6 +94,7 @@ func TestFuture(t *testing.T) {
 entities:
   - { type: dir, id: src, attributes: { path: src } }
   - { type: dir, id: src/auth, parent: src, attributes: { path: src/auth } }
+  - { type: dir, id: src/lib, parent: src, attributes: { path: src/lib } }
   - { type: dir, id: docs, attributes: { path: docs } }
   - { type: file, id: src/auth/login.py, parent: src/auth, attributes: { path: src/auth/login.py } }
   - { type: source, id: plugins, attributes: { name: plugins, root: src/plugins } }
@@ -138,6 +140,15 @@ fixed:
 		{`dir#src file { editable: true; }`, "src/auth", "editable", `"true"`},
 		{`dir#src file { editable: true; }`, "", "editable", `"true" or "false"`},
 		{`dir[path="src"] > file { editable: true; }`, "src", "editable", `"true" or "false"`},
+		{`dir[path^="src/a"] file { editable: true; }`, "src", "editable", `"true" or "false"`},
+		{`dir[path^="src/a"] file { editable: true; }`, "src/auth", "editable", `"true"`},
+		{`dir[path^="src/a"] file { editable: true; }`, "src/lib", "editable", `"false"`},
+		{`dir[path="src"]:has(file[name="new.py"]) file { editable: true; }`, "src", "editable", `"true" or "false"`},
+		{`dir[path="src"]:has(file[name="new.py"]) > file { editable: true; }`, "src", "editable", `"true" or "false"`},
+		{`dir[path="src"]:has(file[name="login.py"]) file { editable: true; }`, "src/lib", "editable", `"true"`},
+		{`dir[path="src"] dir file { editable: true; }`, "src/lib", "editable", `"true"`},
+		{`dir[path="src"] dir file { editable: true; }`, "src", "editable", `"true" or "false"`},
+		{`dir[path="src"] > dir > file { editable: true; }`, "src/lib", "editable", `"true" or "false"`},
 		{`dir > file { editable: true; }`, "src", "editable", `"true"`},
 		{`world > file { editable: true; }`, "src", "editable", `"false"`},
 		{`world file { editable: true; }`, "src", "editable", `"true"`},
@@ -160,6 +171,33 @@ fixed:
 		}
 		if got := printAll(r.Future(dir, file, file.Property(c.property))); got != c.want {
 			t.Errorf("%s below %q: %s is %s, want %s", c.view, c.dir, c.property, got, c.want)
+		}
+	}
+}
+
+// TestFutureOfMisplacedDirectory has a directory whose path does not lie where its parent
+// does: what its parent settled must not be taken over.
+func TestFutureOfMisplacedDirectory(t *testing.T) {
+	reg := sandboxRegistry(t)
+	dir, file := reg.Type("dir"), reg.Type("file")
+	at := func(path string) []world.Attribute { return []world.Attribute{{Name: "path", Text: path}} }
+	w, err := world.New(reg, "dev", "", []world.Entity{
+		{Type: reg.Type("world"), ID: "dev", Parent: world.NoParent},
+		{Type: dir, ID: "src", Parent: 0, Attributes: at("src")},
+		{Type: dir, ID: "lost", Parent: 1, Attributes: at("lib/lost")},
+	}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cases := map[string]string{
+		`file[path^="src/"] { editable: true; }`:   `"false"`,
+		`file[path^="lib/"] { editable: true; }`:   `"true"`,
+		`dir[path="src"] file { editable: true; }`: `"true"`,
+	}
+	for view, want := range cases {
+		r := resolve(t, cascade.New(w, bind(t, reg, view)))
+		if got := printAll(r.Future(2, file, file.Property("editable"))); got != want {
+			t.Errorf("%s: %s, want %s", view, got, want)
 		}
 	}
 }

@@ -27,16 +27,6 @@ func sandboxRegistry(t testing.TB) *registry.Registry {
 	return reg
 }
 
-// vocabulary is a registry of one vocabulary text.
-func vocabulary(t testing.TB, text string) *registry.Registry {
-	t.Helper()
-	reg := registry.New()
-	if list := reg.Load(registry.Options{}, parse(t, "vocabulary.umw", text)); list.HasErrors() {
-		t.Fatal(list.Err())
-	}
-	return reg
-}
-
 func parse(t testing.TB, name, text string) *ast.View {
 	t.Helper()
 	view, list := parser.Parse(&diag.Source{Name: name, Text: []byte(text)})

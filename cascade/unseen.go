@@ -237,7 +237,7 @@ func (u *unseen) globPath(p *world.GlobPath) finding {
 		segment, rest, _ = strings.Cut(rest, "/")
 		at = p.Step(at, segment)
 	}
-	out, rises, stays := no, false, false
+	out, stays := no, false
 	closed := true // nothing changes further down
 	for i := range p.Segments {
 		if at&(1<<i) == 0 {
@@ -257,7 +257,6 @@ func (u *unseen) globPath(p *world.GlobPath) finding {
 		}
 		if rest[0].Literal && u.exists(u.dir+rest[0].Text) {
 			closed = closed && len(rest) == 1
-			rises = rises || len(rest) > 1
 			continue
 		}
 		out = maybe
@@ -266,7 +265,6 @@ func (u *unseen) globPath(p *world.GlobPath) finding {
 			continue
 		}
 		closed = false
-		rises = rises || deep > 0
 	}
-	return finding{out, closed || stays && !rises}
+	return finding{out, closed || stays}
 }
