@@ -167,9 +167,13 @@ func (a *assembly) remove(w *World, gone []bool) {
 	moved := make([]int32, len(gone))
 	kept := make([]Entity, 0, len(gone))
 	for i := range w.Entities {
+		e := &w.Entities[i]
 		if !gone[i] {
 			moved[i] = int32(len(kept))
-			kept = append(kept, w.Entities[i])
+			kept = append(kept, *e)
+		} else if e.Path() != "" && underRoot(e.Type, a.o.Registry) && !liesInGone(w, e, gone) {
+			// It is still on the disk, where a directory that is granted whole would show it.
+			a.withhold([]Entity{*e}, finder{})
 		}
 	}
 	for i := range kept {
@@ -178,6 +182,15 @@ func (a *assembly) remove(w *World, gone []bool) {
 		}
 	}
 	a.entities = kept
+}
+
+// liesInGone reports whether an entity lies on the disk in a parent that leaves the world.
+func liesInGone(w *World, e *Entity, gone []bool) bool {
+	if e.Parent == NoParent || !gone[e.Parent] {
+		return false
+	}
+	in := w.Entities[e.Parent].Path()
+	return in != "" && strings.HasPrefix(e.Path(), in+"/")
 }
 
 func (a *assembly) checkOverride(r *rule) {

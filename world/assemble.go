@@ -17,6 +17,8 @@ type assembly struct {
 	entities []Entity
 	drafts   []*draft // entities[i] came from drafts[i]; the discovered ones have none
 	rootWas  string   // the root entity's id before this run renamed it
+	withheld []Entity // those that came in after all have no Type
+	left     map[pathKey]int32
 }
 
 func (a *assembly) draftOf(i int) *draft {
@@ -76,12 +78,13 @@ func (a *assembly) addDeclared() {
 	}
 }
 
-// skipped are the paths of projections: they exist and are not enumerated.
+// skipped are the paths of projections that can hold others: they exist and are not
+// enumerated.
 func (a *assembly) skipped() []string {
 	var out []string
 	for i := range a.entities {
 		e := &a.entities[i]
-		if e.Provenance.Origin == Projected && underRoot(e.Type, a.o.Registry) {
+		if e.Provenance.Origin == Projected && underRoot(e.Type, a.o.Registry) && holdsPaths(e.Type, a.o.Registry) {
 			out = append(out, e.Path())
 		}
 	}
@@ -108,37 +111,38 @@ func (a *assembly) discover() {
 			Registry: a.o.Registry, Root: a.o.Root, AllowOutside: a.o.AllowOutside, Stat: a.o.Stat, Recipe: r, Skip: skip,
 		})
 		a.List = append(append(a.List, r.Diagnostics...), result.Diagnostics...)
-		a.merge(result.Entities, r)
+		a.merge(result, r)
 	}
 }
 
 // merge adds what a recipe found. Only entities of the types that it found are looked at for
 // ones that are there already: most recipes find types of their own.
-func (a *assembly) merge(found []Entity, r *Recipe) {
+func (a *assembly) merge(result Result, r *Recipe) {
+	found := result.Entities
 	types := make([]bool, len(a.o.Registry.Types()))
-	for i := range found {
-		types[found[i].Type.Index] = true
-	}
-	byID, byPath := map[key]int32{}, map[pathKey]int32{}
-	for i := range a.entities {
-		if e := &a.entities[i]; types[e.Type.Index] {
-			byID[key{e.Type, e.ID}] = int32(i)
-			if p := e.Path(); p != "" && p != e.ID {
-				byPath[pathKey{e.Type, p}] = int32(i)
-			}
+	for _, list := range [][]Entity{found, result.Withheld} {
+		for i := range list {
+			types[list[i].Type.Index] = true
 		}
 	}
+	known := a.finder(types)
+	if result.RootListed && a.rootType != nil {
+		a.entities[0].Listed = true // the root entity comes first
+	}
+	a.withhold(result.Withheld, known)
 	a.entities = slices.Grow(a.entities, len(found))
 	place := make([]int32, len(found))
 	for i := range found {
 		e := &found[i]
-		old, ok := byID[key{e.Type, e.ID}]
-		if len(byPath) > 0 && !ok && e.Type.PathAttr != "" {
-			old, ok = byPath[pathKey{e.Type, e.Path()}]
-		}
-		if ok {
-			a.entities[old].absorb(e)
+		a.bringIn(e)
+		if old := known.same(e); old >= 0 {
 			place[i] = old
+			if was := &a.entities[old]; was.Path() == e.Path() || !underRoot(e.Type, a.o.Registry) {
+				was.absorb(e)
+			} else {
+				// The one that has this name lies elsewhere, and nothing stands for this one.
+				a.withhold([]Entity{*e}, known)
+			}
 			continue
 		}
 		e.Provenance = Provenance{Origin: Discovered, At: r.At, By: r.Matcher}

@@ -18,17 +18,15 @@ import (
 // roots, or a group stands below a path, since groups may not depend on one another.
 func New(reg *registry.Registry, name, root string, entities []Entity, fixed []Fixed) (*World, error) {
 	w := &World{Registry: reg, Name: name, Root: root, Entities: entities, Fixed: fixed, root: NoParent}
-	w.index = make(map[key]int32, len(entities))
+	w.index = newIndex(len(entities))
 	for i := range entities {
 		e := &entities[i]
 		if e.Type == nil {
 			return nil, fmt.Errorf("entity %s has no type", diag.Quote(e.ID))
 		}
-		k := key{e.Type, e.ID}
-		if _, taken := w.index[k]; taken {
+		if !w.index.add(entities, int32(i)) {
 			return nil, fmt.Errorf("two entities are %s %s", e.Type.Name, diag.Quote(e.ID))
 		}
-		w.index[k] = int32(i)
 		if e.Type.Root {
 			if w.root != NoParent {
 				return nil, fmt.Errorf("two roots: %s and %s", diag.Quote(entities[w.root].ID), diag.Quote(e.ID))

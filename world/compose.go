@@ -37,6 +37,7 @@ type composer struct {
 	overrides   []pair
 	fixed       []pair
 	excludes    []*node
+	left        []Entity // what snapshots say is withheld
 }
 
 func newComposer(o Options) *composer {
@@ -63,6 +64,7 @@ func (c *composer) add(doc *document, only section, origin Origin) {
 		}
 		return doc.root.get(key)
 	}
+	doc.whole = only == ""
 	if require := get("require"); require != nil {
 		for _, item := range namedItems(require, "require", &c.List) {
 			c.require(item)
@@ -90,6 +92,13 @@ func (c *composer) add(doc *document, only section, origin Origin) {
 			c.project(d)
 		}
 	})
+	if doc.snapshot {
+		get("withheld").each("withheld", &c.List, func(n *node) {
+			if d := c.readEntity(doc, n, Discovered); d != nil && c.holdsPath(d, n) {
+				c.left = append(c.left, d.Entity)
+			}
+		})
+	}
 	get("discover").each("discover", &c.List, func(n *node) {
 		if r := readRecipe(n, c.o.Matchers, &c.List); r != nil {
 			c.recipes = append(c.recipes, r)
@@ -100,6 +109,15 @@ func (c *composer) add(doc *document, only section, origin Origin) {
 	if exclude := get("exclude"); exclude != nil {
 		c.excludes = append(c.excludes, namedItems(exclude, "exclude", &c.List)...)
 	}
+}
+
+// holdsPath reports whether a draft lies somewhere below the root, and says where not.
+func (c *composer) holdsPath(d *draft, n *node) bool {
+	if !underRoot(d.Type, c.o.Registry) || d.Path() == "" {
+		c.Errorf(diag.BadEntity, n.at, "%s %s lies nowhere below the root, so it cannot be withheld", d.Type.Name, diag.Quote(d.ID))
+		return false
+	}
+	return true
 }
 
 // namedItems are the texts of a list, with their places.

@@ -31,14 +31,15 @@ type Change struct {
 // FieldChange is one fact that differs. Had and Has say whether the old and the new world
 // hold it.
 type FieldChange struct {
-	Name     string // an attribute's or property's name, or "(classes)" or "(parent)"
+	Name     string // an attribute's or property's name, or one of those in parentheses
 	Old, New string
 	Had, Has bool
 }
 
 // Diff says what came, went and changed from world a to world b, which share a
-// registry: first what a holds, in its order, then what b adds, in its order. Where things
-// came from is no difference.
+// registry: first what a holds, in its order, then what b adds, in its order, then what is
+// withheld in one of them only. Where things came from is no difference but for projections,
+// which stand for all that they hold.
 func Diff(a, b *World) []Change {
 	var out []Change
 	for i := range a.Entities {
@@ -57,6 +58,7 @@ func Diff(a, b *World) []Change {
 			out = append(out, Change{Kind: Added, Type: e.Type, ID: e.ID})
 		}
 	}
+	out = append(out, diffWithheld(a, b)...)
 	return append(out, diffFixed(a.fixedNode(), b.fixedNode())...)
 }
 
@@ -72,8 +74,41 @@ func (w *World) facts(e *Entity) []fact {
 		p := &w.Entities[e.Parent]
 		out = append(out, fact{"(parent)", typeName(p.Type, w.Registry) + "#" + p.ID})
 	}
+	if e.Listed {
+		out = append(out, fact{"(listed)", "true"})
+	}
+	if e.Provenance.Origin == Projected {
+		out = append(out, fact{"(projected)", "true"})
+	}
 	for _, a := range e.Attributes {
 		out = append(out, fact{a.Name, a.Text})
+	}
+	return out
+}
+
+// diffWithheld says what is left out in one of two worlds and is unknown to the other.
+func diffWithheld(a, b *World) []Change {
+	left := map[pathKey]bool{}
+	for i := range b.Withheld {
+		left[pathKey{b.Withheld[i].Type, b.Withheld[i].Path()}] = true
+	}
+	withheld := func(e *Entity, f FieldChange) Change {
+		f.Name = "(withheld)"
+		return Change{Kind: Changed, Type: e.Type, ID: e.ID, Fields: []FieldChange{f}}
+	}
+	var out []Change
+	for i := range a.Withheld {
+		e := &a.Withheld[i]
+		if k := (pathKey{e.Type, e.Path()}); left[k] {
+			delete(left, k)
+		} else if b.Find(e.Type, e.ID) < 0 {
+			out = append(out, withheld(e, FieldChange{Old: "true", Had: true}))
+		}
+	}
+	for i := range b.Withheld {
+		if e := &b.Withheld[i]; left[pathKey{e.Type, e.Path()}] && a.Find(e.Type, e.ID) < 0 {
+			out = append(out, withheld(e, FieldChange{New: "true", Has: true}))
+		}
 	}
 	return out
 }

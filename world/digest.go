@@ -8,8 +8,9 @@ import (
 )
 
 // Digest is "sha256:" and the hash of the entities in order: taxon, type, id, classes,
-// attributes and parent of each. Where an entity came from does not count, so the same
-// world found elsewhere has the same digest.
+// attributes, parent and how far each is known to hold nothing else, and of what is
+// withheld. Where an entity came from does not count otherwise, so the same world found
+// elsewhere has the same digest.
 func (w *World) Digest() string {
 	h := sha256.New()
 	b := bufio.NewWriterSize(h, 1<<15)
@@ -19,8 +20,7 @@ func (w *World) Digest() string {
 		count(len(s)) // lengths first, so that no two worlds spell the same bytes
 		b.WriteString(s)
 	}
-	for i := range w.Entities {
-		e := &w.Entities[i]
+	facts := func(e *Entity) {
 		put(e.Type.Taxon.Name)
 		put(e.Type.Name)
 		put(e.ID)
@@ -37,13 +37,29 @@ func (w *World) Digest() string {
 				put(m)
 			}
 		}
-		if e.Parent == NoParent {
-			count(0)
-			continue
+	}
+	for i := range w.Entities {
+		e := &w.Entities[i]
+		facts(e)
+		flags := 0
+		if e.Parent != NoParent {
+			flags |= 1
 		}
-		count(1)
-		put(w.Entities[e.Parent].Type.Name)
-		put(w.Entities[e.Parent].ID)
+		if e.Listed {
+			flags |= 2
+		}
+		if e.Provenance.Origin == Projected {
+			flags |= 4
+		}
+		count(flags)
+		if e.Parent != NoParent {
+			put(w.Entities[e.Parent].Type.Name)
+			put(w.Entities[e.Parent].ID)
+		}
+	}
+	for i := range w.Withheld {
+		put("") // no entity begins so, since every taxon has a name
+		facts(&w.Withheld[i])
 	}
 	b.Flush() // a hash takes every write
 	return "sha256:" + hex.EncodeToString(h.Sum(nil))

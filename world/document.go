@@ -20,6 +20,7 @@ type document struct {
 	dir      string // where its includes are looked up; "" for nowhere
 	root     *node
 	snapshot bool // it has the key "meta": a materialized world
+	whole    bool // all its sections take part
 }
 
 // readDocument reads a world file and checks its keys.
@@ -39,7 +40,7 @@ func readDocument(src *diag.Source, dir string, reg *registry.Registry, l *diag.
 		}
 		switch {
 		case slices.Contains(knownKeys, p.key) || reg.Shorthand(p.key) != nil:
-		case d.snapshot && p.key == "schema":
+		case d.snapshot && (p.key == "schema" || p.key == "withheld"):
 		case slices.Contains(reservedKeys, p.key):
 			l.Errorf(diag.UnknownKey, p.keyAt, "the key %s is reserved: a world file has no variables and no conditions", p.key)
 		default:

@@ -87,6 +87,7 @@ func Complete(t *registry.EntityType, id string, attrs []Attribute) []Attribute 
 // d does not give itself.
 func (e *Entity) absorb(other *Entity) {
 	e.Classes = union(e.Classes, other.Classes)
+	e.Listed = e.Listed || other.Listed
 	for _, a := range other.Attributes {
 		if e.Attribute(a.Name) == nil {
 			e.Attributes = append(slices.Clip(e.Attributes), a)
@@ -116,7 +117,7 @@ func (c *composer) readEntity(doc *document, n *node, origin Origin) *draft {
 	}
 	keys := entityKeys
 	if doc.snapshot {
-		keys = append(slices.Clone(keys), "from")
+		keys = append(slices.Clone(keys), "from", "listed")
 	}
 	checkKeys(n, "an entity", keys, &c.List)
 	d := &draft{}
@@ -161,6 +162,11 @@ func (c *composer) readEntity(doc *document, n *node, origin Origin) *draft {
 	}
 	if from := n.get("from"); from != nil && doc.snapshot {
 		c.readFrom(d, from)
+	}
+	if listed := n.get("listed"); listed != nil && doc.snapshot {
+		// Of a part of a snapshot it is not known whether the part that says what is
+		// withheld is there, too.
+		d.Listed = boolOf(listed, "listed", &c.List) && doc.whole
 	}
 	if !good || !c.complete(d, n.at, doc.snapshot) {
 		return nil

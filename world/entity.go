@@ -14,6 +14,9 @@ type Entity struct {
 	Classes    []string
 	Attributes []Attribute // in the order of the vocabulary, unregistered ones last by name
 	Parent     int32       // index in World.Entities, or NoParent
+	// Listed says that what lies directly in it is completely known: everything there is an
+	// entity or stands in World.Withheld. Only a matcher that looked can say so.
+	Listed     bool
 	Provenance Provenance
 }
 
@@ -63,10 +66,11 @@ type World struct {
 	// Withheld are entities that exist below the root and that the world leaves out: what
 	// a recipe passes over and what an exclusion takes away. Nothing of them can be granted,
 	// so what holds one must not be handed over whole. Of something left out with all that
-	// lies below it, only the outermost stands here. They have no Parent.
+	// lies below it, only the outermost stands here. They are sorted by path and have no
+	// Parent.
 	Withheld []Entity
 
-	index  map[key]int32
+	index  index
 	groups []group
 	root   int32 // index of the root entity, or NoParent
 }
@@ -130,8 +134,5 @@ func (e *Entity) HasClass(name string) bool {
 
 // Find is the index of an entity, or -1.
 func (w *World) Find(t *registry.EntityType, id string) int {
-	if i, ok := w.index[key{t, id}]; ok {
-		return int(i)
-	}
-	return -1
+	return int(w.index.find(w.Entities, t, id))
 }

@@ -76,9 +76,10 @@ func Implicit(o Options) (*World, diag.List) {
 // finish makes the world of what was composed. named says that the file gives the root
 // entity's name itself.
 func (c *composer) finish(named bool) (*World, diag.List) {
-	a := &assembly{composer: c}
+	a := &assembly{composer: c, left: map[pathKey]int32{}}
 	a.addRoot(named)
 	a.addDeclared()
+	a.withholdDeclared()
 	a.discover()
 	rules := a.readRules()
 	a.addSingletons(rules)

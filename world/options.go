@@ -51,8 +51,10 @@ type Request struct {
 	AllowOutside bool
 	Stat         bool
 	Recipe       *Recipe
-	// Skip are paths that exist but are not to be enumerated: the matcher leaves them and all
-	// below them out. They are relative to Root, sorted, and clean.
+	// Skip are paths of directories that the world has already and that are not to be
+	// enumerated: the matcher says nothing of them and of all below them. Where something
+	// else than a directory stands there, it is treated like any other. They are relative to
+	// Root, sorted, and clean.
 	Skip []string
 }
 
@@ -62,5 +64,7 @@ type Request struct {
 // the world.
 type Result struct {
 	Entities    []Entity
+	RootListed  bool     // the project root is Listed, as an entity can be
+	Withheld    []Entity // what the matcher saw and the recipe leaves out, see World.Withheld
 	Diagnostics diag.List
 }

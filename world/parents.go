@@ -37,6 +37,7 @@ func (a *assembly) make(fixed []Fixed) *World {
 		a.Errorf(diag.BadEntity, diag.Span{}, "%s", err)
 		return nil
 	}
+	w.Withheld = a.settleWithheld()
 	return w
 }
 

@@ -126,6 +126,29 @@ func (w *World) entityNode(i int, level Level) *node {
 	if level < Full {
 		return n
 	}
+	if e.Listed {
+		n.set("listed", &node{text: "true", plain: true})
+	}
+	e.attributesNode(n)
+	n.set("from", e.Provenance.node())
+	return n
+}
+
+// withheldNode is what a full snapshot says of what is left out.
+func (w *World) withheldNode(i int) *node {
+	e := &w.Withheld[i]
+	n := &node{kind: mapNode}
+	n.set("type", text(typeName(e.Type, w.Registry)))
+	n.set("id", text(e.ID))
+	if len(e.Classes) > 0 {
+		n.set("classes", texts(e.Classes))
+	}
+	e.attributesNode(n)
+	return n
+}
+
+// attributesNode adds the attributes to what is said of an entity.
+func (e *Entity) attributesNode(n *node) {
 	attributes := &node{kind: mapNode}
 	for _, a := range e.Attributes {
 		if a.List != nil {
@@ -137,8 +160,6 @@ func (w *World) entityNode(i int, level Level) *node {
 	if len(attributes.pairs) > 0 {
 		n.set("attributes", attributes)
 	}
-	n.set("from", e.Provenance.node())
-	return n
 }
 
 // parentNode is the parent's id, with its type where another entity that may be the parent
@@ -309,6 +330,11 @@ func writeYAML(b *bufio.Writer, w *World, o WriteOptions) {
 		writeItem(b, w.entityNode(i, o.Level))
 	}
 	if o.Level == Full {
+		var withheld []*node
+		for i := range w.Withheld {
+			withheld = append(withheld, w.withheldNode(i))
+		}
+		writeItems(b, "withheld", withheld)
 		writePairs(b, "fixed", w.fixedNode())
 	}
 }
@@ -353,15 +379,21 @@ func writeJSON(b *bufio.Writer, w *World, o WriteOptions) {
 		fmt.Fprintf(b, ",\n\"projections\": %s,\n\"exists\": %s}\n", flowJSON(projections), flowJSON(existing))
 		return
 	}
-	b.WriteString(",\n\"entities\": [")
-	for i := range w.Entities {
-		if i > 0 {
-			b.WriteByte(',')
+	list := func(key string, n int, item func(int) *node) {
+		fmt.Fprintf(b, ",\n%q: [", key)
+		for i := range n {
+			if i > 0 {
+				b.WriteByte(',')
+			}
+			b.WriteString("\n")
+			printJSON(b, item(i))
 		}
-		b.WriteString("\n")
-		printJSON(b, w.entityNode(i, o.Level))
+		b.WriteString("\n]")
 	}
-	b.WriteString("\n]")
+	list("entities", len(w.Entities), func(i int) *node { return w.entityNode(i, o.Level) })
+	if o.Level == Full && len(w.Withheld) > 0 {
+		list("withheld", len(w.Withheld), w.withheldNode)
+	}
 	if fixed := w.fixedNode(); o.Level == Full && len(fixed.pairs) > 0 {
 		fmt.Fprintf(b, ",\n\"fixed\": %s", flowJSON(fixed))
 	}

@@ -26,8 +26,8 @@ func TestFilesystemRecipes(t *testing.T) {
 		{"include", `{matcher: filesystem, include: ["src/**/*.py", "./docs/*"]}`, `dir "docs"|file "docs/x.md" language=markdown|dir "src"|file "src/a.py" language=python`},
 		{"exclude", `{matcher: filesystem, hidden: false, exclude: ["**/__pycache__/**", docs, "a b"]}`, `file "Makefile" language=make|dir "empty"|dir "src"|file "src/a.py" language=python|dir "src/core"|file "src/core/b.go" language=go`},
 		{"depth", "{matcher: filesystem, hidden: false, max-depth: 1}", `file "Makefile" language=make|dir "a b"|dir "docs"|dir "empty"|dir "src"`},
-		{"root", "{matcher: filesystem, root: ./src/, include: [core]}", `dir "src/core"`},
-		{"root inside", "{matcher: filesystem, root: src/core}", `file "src/core/b.go" language=go`},
+		{"root", "{matcher: filesystem, root: ./src/, include: [core]}", `dir "src"|dir "src/core"`},
+		{"root inside", "{matcher: filesystem, root: src/core}", `dir "src"|dir "src/core"|file "src/core/b.go" language=go`},
 		{"nothing", "{matcher: filesystem, include: [gone/**]}", ""},
 	}
 	for _, c := range cases {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"umwelt/diag"
@@ -74,60 +75,117 @@ func (e *emitter) shapeOf(name string) shape {
 
 // emit fills the result, parents before what they hold.
 func (e *emitter) emit(top *listing) {
-	entities, attributes := count(top)
-	e.res.Entities = make([]world.Entity, 0, entities)
-	e.slab = make([]world.Attribute, 0, attributes)
-	e.listing(top, world.NoParent, "")
+	entities, withheld := count(top)
+	e.res.Entities = make([]world.Entity, 0, entities+strings.Count(e.place.prefix, "/"))
+	e.res.Withheld = make([]world.Entity, 0, withheld)
+	e.slab = make([]world.Attribute, 0, 3*(entities+withheld))
+	parent := e.leading()
+	complete := e.listing(top, parent, "")
+	switch {
+	case parent != world.NoParent:
+		e.res.Entities[parent].Listed = complete
+	case e.place.prefix == "":
+		e.res.RootListed = complete
+	}
+	if top.err != nil && parent != world.NoParent {
+		e.res.Entities[parent].Classes = unreadableClass
+	}
 }
 
-// count is how many entities and attributes a listing makes, and drops directories that
-// stand only for what is below them where nothing is.
-func count(l *listing) (entities, attributes int) {
-	kept := l.entries[:0]
-	for _, x := range l.entries {
-		below, more := 0, 0
-		if x.sub != nil {
-			if x.sub.err != nil && went(x.sub.err) {
-				continue // it vanished, or became a link, after its parent was read
-			}
-			below, more = count(x.sub)
-			if !x.keep && below == 0 && x.sub.err == nil {
-				continue
+// leading makes entities of the directories of the project that lead to the recipe's root,
+// which is the last, and returns its index.
+func (e *emitter) leading() int32 {
+	parent := world.NoParent
+	if e.place.inside == "." || strings.HasPrefix(e.place.prefix, "/") {
+		return parent
+	}
+	above, name := ".", 0
+	for i := range len(e.place.inside) + 1 {
+		if i < len(e.place.inside) && e.place.inside[i] != '/' {
+			continue
+		}
+		x := entry{path: e.place.inside[:i], name: int32(name), kind: directory}
+		var look looked
+		if e.req.Stat {
+			if at, err := e.walker.tree.at(above); err == nil {
+				if f, err := at.stat(x.path[name:]); err == nil {
+					e.facts(&x, f, &look.more)
+				}
+				at.close()
 			}
 		}
-		kept = append(kept, x)
-		entities += 1 + below
-		attributes += 3 + more
+		ent := e.entity(&x, &look.more)
+		ent.Parent = parent
+		parent = int32(len(e.res.Entities))
+		e.res.Entities = append(e.res.Entities, ent)
+		above, name = x.path, i+1
 	}
-	l.entries = kept
-	return entities, attributes
+	return parent
 }
 
-func (e *emitter) listing(l *listing, parent int32, dir string) {
+// count is how many entities a listing makes and how many things it leaves out. A
+// directory that stands only for what is below it is left out where nothing is.
+func count(l *listing) (entities, withheld int) {
+	kept := l.entries[:0]
+	for _, x := range l.entries {
+		if x.sub != nil {
+			if x.sub.err != nil && went(x.sub.err) {
+				l.partial = true // it vanished, or became a link, after its parent was read
+				continue
+			}
+			below, left := count(x.sub)
+			if x.left = !x.keep && below == 0 && x.sub.err == nil; x.left {
+				x.sub = nil
+			} else {
+				entities, withheld = entities+below, withheld+left
+			}
+		}
+		if x.left {
+			withheld++
+		} else {
+			entities++
+		}
+		kept = append(kept, x)
+	}
+	l.entries = kept
+	return entities, withheld
+}
+
+// listing makes entities of what a directory holds, and reports whether that is all of it.
+func (e *emitter) listing(l *listing, parent int32, dir string) (complete bool) {
+	complete = l.err == nil && !l.partial
 	looks := e.lookCloser(l, dir)
 	for i := range l.entries {
 		x := &l.entries[i]
 		var look looked
 		if looks != nil {
 			if look = looks[i]; look.gone {
+				complete = false
 				continue
 			}
 		}
 		ent := e.entity(x, &look.more)
+		if look.escapes {
+			ent.Classes = escapesClass
+		}
+		if x.left {
+			ent.Parent = world.NoParent
+			e.res.Withheld = append(e.res.Withheld, ent)
+			continue
+		}
 		ent.Parent = parent
 		self := int32(len(e.res.Entities))
-		switch {
-		case look.escapes:
-			ent.Classes = escapesClass
-		case x.sub != nil && x.sub.err != nil:
+		if x.sub != nil && x.sub.err != nil {
 			ent.Classes = unreadableClass
 			e.res.Diagnostics.Warnf(diag.Unreadable, e.req.Recipe.At, "the directory %s cannot be read (%s), so what it holds is not in the world", diag.Quote(x.path), reason(x.sub.err))
 		}
 		e.res.Entities = append(e.res.Entities, ent)
 		if x.sub != nil {
-			e.listing(x.sub, self, x.path)
+			whole := e.listing(x.sub, self, x.path)
+			e.res.Entities[self].Listed = whole
 		}
 	}
+	return complete
 }
 
 // entity lays out an entry. more holds what the name does not tell, "" for nothing.
@@ -194,7 +252,7 @@ func (e *emitter) lookCloser(l *listing, dir string) []looked {
 			look.more[atTarget] = target
 			look.escapes = e.bounds.escapes(from, target)
 		}
-		if e.req.Stat {
+		if e.req.Stat && !x.left {
 			f, err := at.stat(name)
 			if err != nil {
 				look.gone = true

@@ -72,28 +72,24 @@ func (f *filter) starts() {
 }
 
 func (f *filter) judge(full, name string, k kind, depth int) verdict {
+	if k == directory && contains(f.skip, full) {
+		return verdict{known: true}
+	}
 	if !f.hidden && name[0] == '.' {
 		return verdict{}
 	}
-	if f.deepest > 0 && depth > f.deepest {
-		return verdict{}
-	}
-	if len(f.skip) > 0 {
-		if _, skipped := slices.BinarySearch(f.skip, full); skipped {
-			return verdict{}
-		}
-	}
+	enter := k == directory && (f.deepest == 0 || depth < f.deepest)
 	if len(f.exclude) == 0 && len(f.include) == 0 {
-		return verdict{keep: true, read: k == directory}
+		return verdict{keep: true, read: enter}
 	}
 	rel := full[len(f.prefix):]
 	if matchesAny(f.exclude, rel) {
 		return verdict{}
 	}
 	if len(f.include) == 0 {
-		return verdict{keep: true, read: k == directory}
+		return verdict{keep: true, read: enter}
 	}
-	return verdict{keep: matchesAny(f.include, rel), read: k == directory && f.mayHold(rel)}
+	return verdict{keep: matchesAny(f.include, rel), read: enter && f.mayHold(rel)}
 }
 
 // mayHold reports whether an include can match below a directory.

@@ -161,7 +161,10 @@ func (f *gitFilter) readIndex() error {
 }
 
 func (f *gitFilter) judge(full, name string, k kind, _ int) verdict {
-	if name == ".git" || contains(f.skip, full) {
+	if k == directory && contains(f.skip, full) {
+		return verdict{known: true}
+	}
+	if name == ".git" {
 		return verdict{}
 	}
 	tracked, holds := f.tracked[full], k == directory && f.dirs[full]

@@ -98,8 +98,9 @@ func (t *tree) list(dir string, buf []byte, l *lister) error {
 			if k, ok := kindOfType(rest[18]); ino != 0 && !dots(name) {
 				if !ok {
 					if k, ok = t.statKind(fd, string(name)); !ok {
+						l.partial = true // it went away, or nobody may look
 						rest = rest[size:]
-						continue // it went away
+						continue
 					}
 				}
 				l.add(name, k)

@@ -37,17 +37,20 @@ type entry struct {
 	name int32    // where the name begins in path
 	kind kind
 	keep bool // it is an entity in its own right
+	left bool // it is left out, with all that lies below it
 }
 
 // listing is what a directory holds, sorted by name.
 type listing struct {
 	entries []entry
+	partial bool  // something in it is neither an entity nor known to be left out
 	err     error // why it, or the rest of it, could not be read
 }
 
 // verdict says what becomes of a directory entry. A directory that is read and not kept is
-// still an entity where something below it is.
-type verdict struct{ keep, read bool }
+// still an entity where something below it is. What the world knows already is passed over;
+// what is neither kept, read nor known is left out.
+type verdict struct{ keep, read, known bool }
 
 // walker reads a tree of directories with several workers. The result does not depend on
 // their number, since every listing is sorted and has one writer.
@@ -129,6 +132,7 @@ func (w *walker) read(t task, l *lister, buf []byte) (more []task) {
 	}
 	l.reset()
 	t.to.err = w.tree.list(dir, buf, l)
+	t.to.partial = l.partial
 	prefix := w.prefix
 	if t.path != "" {
 		prefix = t.path + "/"
@@ -137,7 +141,7 @@ func (w *walker) read(t task, l *lister, buf []byte) (more []task) {
 	kept := t.to.entries[:0]
 	for _, e := range t.to.entries {
 		v := w.judge(e.path, e.path[e.name:], e.kind, t.depth+1)
-		if !v.keep && !v.read {
+		if v.known {
 			continue
 		}
 		e.keep = v.keep
@@ -145,9 +149,8 @@ func (w *walker) read(t task, l *lister, buf []byte) (more []task) {
 			e.sub = &listing{}
 			more = append(more, task{to: e.sub, path: e.path, depth: t.depth + 1})
 		}
-		if e.keep || e.sub != nil {
-			kept = append(kept, e)
-		}
+		e.left = !e.keep && e.sub == nil
+		kept = append(kept, e)
 	}
 	t.to.entries = kept
 	return more
@@ -164,8 +167,9 @@ func (w *walker) relative(path string) string {
 
 // lister collects the names of one directory.
 type lister struct {
-	names []byte
-	items []listed
+	names   []byte
+	items   []listed
+	partial bool // there are more than these
 }
 
 type listed struct {
@@ -173,11 +177,12 @@ type listed struct {
 	kind     kind
 }
 
-func (l *lister) reset() { l.names, l.items = l.names[:0], l.items[:0] }
+func (l *lister) reset() { l.names, l.items, l.partial = l.names[:0], l.items[:0], false }
 
 func (l *lister) add(name []byte, k kind) {
 	if len(l.names) > 1<<30 {
-		return // far beyond maxEntries
+		l.partial = true // far beyond maxEntries
+		return
 	}
 	from := int32(len(l.names))
 	l.names = append(l.names, name...)
