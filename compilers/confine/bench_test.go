@@ -25,6 +25,7 @@ func BenchmarkFrom(b *testing.B) {
 			dir := fmt.Sprintf("d%04d", i)
 			at := int32(len(out))
 			out = append(out, entity("dir", dir, world.NoParent))
+			out[at].Listed = true
 			for j := range 100 {
 				out = append(out, entity("file", fmt.Sprintf("%s/f%02d", dir, j), at))
 			}

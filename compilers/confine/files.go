@@ -25,7 +25,7 @@ func (r *reader) readTree() *Node {
 	perms := permissionsOf(files)
 	// One allocation for all nodes, and the world's own order, in which parents come first.
 	nodes := make([]Node, len(r.of(dirs))+len(r.of(files)))
-	places := make([]place, 0, len(nodes)+len(r.world.Withheld))
+	places := make([]place, 0, len(nodes))
 	for i := range r.world.Entities {
 		t := r.world.Entities[i].Type
 		if t != dirs && t != files {
@@ -43,6 +43,7 @@ func (r *reader) readTree() *Node {
 		}
 		places = append(places, place{p, n})
 	}
+	var left []place
 	for i := range r.world.Withheld {
 		e := &r.world.Withheld[i]
 		p, problem := cleanPath(e.Path())
@@ -50,15 +51,15 @@ func (r *reader) readTree() *Node {
 		case problem != "" || e.Type != dirs && e.Type != files:
 			// It lies nowhere that a mount could show.
 		case e.Type == dirs:
-			places = append(places, place{p, &Node{Kind: Dir}})
+			left = append(left, place{p, &Node{Kind: Dir, Left: true}})
 		default:
-			n := &Node{Kind: kindOf(e)}
+			n := &Node{Kind: kindOf(e), Left: true}
 			n.Target, _ = e.Attr("target")
-			places = append(places, place{p, n})
+			left = append(left, place{p, n})
 		}
 	}
 	root := r.root(files, uses)
-	grow(root, places)
+	grow(root, weave(places, left))
 	return root
 }
 
@@ -121,11 +122,13 @@ func (r *reader) directory(i int, path string, dirs, files *registry.EntityType,
 	e := &r.world.Entities[i]
 	visible, editable := r.property(i, dirs, "visible"), r.property(i, dirs, "editable")
 	n.Shown = visible.Value.Bool()
-	if e.HasClass("unreadable") {
-		// What it holds is unknown, so nothing of it is granted.
+	n.whole = r.whole(i, path, dirs)
+	if !n.whole && !e.Listed {
+		// What else it holds is not known, so it shows only what the world names in it.
+		r.unlisted(i, path, files, uses)
 		return n
 	}
-	n.Mode, n.By = r.future(i, path, files, uses)
+	n.Mode, n.By = r.future(i, path, files, uses, n.whole)
 	lower := func(own cascade.Effective, to Mode) {
 		if set(own) && !own.Value.Bool() && n.Mode > to {
 			n.Mode, n.By = to, by(own)
@@ -136,29 +139,65 @@ func (r *reader) directory(i int, path string, dirs, files *registry.EntityType,
 	return n
 }
 
+// whole reports whether the world has everything that a directory holds without naming it,
+// since it is a projection or lies in one. What a matcher listed counts name by name.
+func (r *reader) whole(i int, path string, dirs *registry.EntityType) bool {
+	for at := int32(i); at != world.NoParent; at = r.world.Entities[at].Parent {
+		e := &r.world.Entities[at]
+		switch p, _ := cleanPath(e.Path()); {
+		case e.Type != dirs || e.Listed || e.HasClass("unreadable") || p != path && !below(path, p):
+			return false
+		case e.Provenance.Origin == world.Projected:
+			return true
+		}
+	}
+	return false
+}
+
+// unlisted notes a directory that is not granted whole, where a rule would.
+func (r *reader) unlisted(i int, path string, files *registry.EntityType, uses []use) {
+	quiet := *r
+	quiet.unsure = unsure{}
+	if mode, source := quiet.future(i, path, files, uses, true); mode > Hidden {
+		r.unknown = append(r.unknown, Lowering{Path: path, Kind: Dir, From: mode, To: Hidden, By: source, Why: whyUnknown})
+	}
+}
+
 // root is the project's root as a directory, for which the world has its own root entity.
 func (r *reader) root(files *registry.EntityType, uses []use) *Node {
 	n := &Node{Kind: Dir}
 	for i := range r.world.Entities {
-		if t := r.world.Entities[i].Type; t.Root && t.Taxon == files.Taxon {
-			n.Mode, n.By = r.future(i, ".", files, uses)
-			break
+		e := &r.world.Entities[i]
+		if !e.Type.Root || e.Type.Taxon != files.Taxon {
+			continue
 		}
+		if e.Listed {
+			n.Mode, n.By = r.future(i, ".", files, uses, false)
+		} else {
+			r.unlisted(i, ".", files, uses)
+		}
+		break
 	}
 	return n
 }
 
-// future is the mode of files that are created below a directory later, the tightest
-// where it depends on their names.
-func (r *reader) future(dir int, path string, files *registry.EntityType, uses []use) (Mode, Source) {
+// future is the mode of files that are created below a directory later. Where it depends on
+// their names it is the tightest, or the usual one if the options ask for it and the
+// directory holds nothing yet that the world does not name.
+func (r *reader) future(dir int, path string, files *registry.EntityType, uses []use, tight bool) (Mode, Source) {
 	perms := permissionsOf(files)
-	visible := r.later(dir, files, perms.visible)
-	editable := r.later(dir, files, perms.editable)
-	switch {
-	case !visible.decided:
-		r.unsure.add(path, visible, perms.visible, perms.editable, files.Property("show"))
-	case visible.least && !editable.decided:
-		r.unsure.add(path, editable, perms.editable)
+	usual := r.options.Usual && !tight
+	visible := r.later(dir, files, perms.visible, usual)
+	editable := r.later(dir, files, perms.editable, usual)
+	unsure := &r.unsure
+	if usual {
+		unsure = &r.aside
+	}
+	if !visible.decided {
+		unsure.add(path, visible, perms.visible, perms.editable, files.Property("show"))
+	}
+	if visible.least && !editable.decided {
+		unsure.add(path, editable, perms.editable)
 	}
 	mode, source := Hidden, visible.by
 	if visible.least {

@@ -14,19 +14,20 @@ import (
 	"umwelt/world"
 )
 
-// paths makes a world file of paths: directories end in "/", links are "path -> target".
+// paths makes a world file of paths, which is all that there is: directories end in "/",
+// links are "path -> target".
 func paths(list ...string) string {
-	s := "name: w\nentities:\n"
+	s := "meta: { level: full }\nname: w\nentities:\n  - { type: world, id: w, listed: true }\n"
 	for _, p := range list {
 		p, target, link := strings.Cut(p, " -> ")
-		typ, more := "file", ""
+		typ, more, listed := "file", "", ""
 		if strings.HasSuffix(p, "/") {
-			typ, p = "dir", strings.TrimSuffix(p, "/")
+			typ, p, listed = "dir", strings.TrimSuffix(p, "/"), "listed: true, "
 		}
 		if link {
 			more = fmt.Sprintf(", kind: symlink, target: %q", target)
 		}
-		s += fmt.Sprintf("  - { type: %s, id: %q, attributes: { path: %q, name: %q%s } }\n", typ, p, p, path.Base(p), more)
+		s += fmt.Sprintf("  - { type: %s, id: %q, %sattributes: { path: %q, name: %q%s } }\n", typ, p, listed, p, path.Base(p), more)
 	}
 	return s
 }

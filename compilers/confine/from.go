@@ -23,14 +23,36 @@ type reader struct {
 	world    *world.World
 	notes    []compilers.Note
 	problems diag.List
+	options  Options
 	byType   map[*registry.EntityType][]int
-	unsure   unsure
+	unsure   unsure     // where the tightest reading holds
+	aside    unsure     // where the usual one does
+	unknown  []Lowering // directories that hold what the world may not know
 }
 
-// From reads a resolution. An error among the diagnostics makes the confinement void: it
+// Options say how a resolution is read.
+type Options struct {
+	// Usual leaves rules and fixed constraints that fit new files by their names aside for
+	// files created later, in place of reading them as if they might fit every name.
+	Usual bool
+}
+
+// NewFiles is the target option that asks for Options.Usual.
+var NewFiles = compilers.Option{Key: "new-files", Default: "tight", Values: []string{"tight", "usual"},
+	Description: "what a file created later may be where rules go by its name: tight: the least that any name could get; usual: what its neighbours are, those rules left aside"}
+
+// ForTarget reads the resolution of an input for a target that takes NewFiles.
+func ForTarget(in compilers.Input, info compilers.Info) (*Confinement, diag.List) {
+	return FromWith(in.Resolution, Options{Usual: in.Option(info, NewFiles.Key) == "usual"})
+}
+
+// From is FromWith without any option.
+func From(res *cascade.Resolution) (*Confinement, diag.List) { return FromWith(res, Options{}) }
+
+// FromWith reads a resolution. An error among the diagnostics makes the confinement void: it
 // is then nil or incomplete, and must not be used.
-func From(res *cascade.Resolution) (*Confinement, diag.List) {
-	r := &reader{res: res, world: res.World(), byType: map[*registry.EntityType][]int{}}
+func FromWith(res *cascade.Resolution, o Options) (*Confinement, diag.List) {
+	r := &reader{res: res, world: res.World(), options: o, byType: map[*registry.EntityType][]int{}}
 	c := &Confinement{Root: strings.TrimSuffix(r.world.Root, "/")}
 	switch {
 	case r.typ("file") == nil || r.typ("dir") == nil:
@@ -56,8 +78,12 @@ func From(res *cascade.Resolution) (*Confinement, diag.List) {
 	var lowered []Lowering
 	c.Plan, lowered = Plan(tree)
 	c.Tree = tree
-	r.notes = append(r.notes, r.unsure.notes()...)
+	c.ByName = append(r.unsure.most(), r.aside.most()...)
+	r.notes = append(r.notes, r.unsure.notes(whyLater, whyFixed)...)
+	r.notes = append(r.notes, r.aside.notes(whyUsual, whyUsualFixed)...)
+	r.notes = append(r.notes, LoweringNotes(r.unknown)...)
 	r.notes = append(r.notes, LoweringNotes(lowered)...)
+	r.noteLeft(c.Plan)
 	c.Env = r.readEnv()
 	r.readExec(c)
 	c.Network = r.readNetwork()
@@ -86,6 +112,24 @@ func (r *reader) of(t *registry.EntityType) []int { return r.byType[t] }
 
 func (r *reader) note(at Source, level compilers.Level, why string) {
 	r.notes = append(r.notes, at.note(level, why))
+}
+
+const (
+	whyLeft    = "not in the world"
+	whyUnknown = "what else lies there is not in the world, so that only what the world names appears and nothing can be added, in"
+)
+
+// noteLeft says what had to be covered since the world leaves it out.
+func (r *reader) noteLeft(plan []Entry) {
+	var paths []string
+	for _, e := range plan {
+		if e.Why == whyLeft {
+			paths = append(paths, e.Path)
+		}
+	}
+	if len(paths) > 0 {
+		r.note(Source{}, partial, whyLeft+", so hidden: "+some(paths))
+	}
 }
 
 // fewPaths is how many paths a note names before it counts the rest.

@@ -7,7 +7,8 @@ import (
 	"umwelt/registry"
 )
 
-// laterAnswer is the tightest that a permission may be for files created later.
+// laterAnswer is what a permission is for files created later: the tightest that it may be,
+// or the usual one.
 type laterAnswer struct {
 	least   bool
 	by      Source
@@ -15,9 +16,13 @@ type laterAnswer struct {
 	decided bool
 }
 
-func (r *reader) later(dir int, t *registry.EntityType, p *registry.Property) laterAnswer {
+func (r *reader) later(dir int, t *registry.EntityType, p *registry.Property, usual bool) laterAnswer {
 	v := r.res.Future(dir, t, p)
-	a := laterAnswer{least: v.Tightest(p).Bool(), depends: v.Depends, decided: v.Decided()}
+	a := laterAnswer{depends: v.Depends, decided: v.Decided()}
+	if usual {
+		v = r.res.FutureUsual(dir, t, p)
+	}
+	a.least = v.Tightest(p).Bool()
 	if v.Winner != nil {
 		a.by = Source{Rule: v.Winner.Rule, Declaration: v.Winner.Declaration}
 	}
@@ -32,8 +37,10 @@ type unsure struct {
 }
 
 const (
-	whyLater = "which new files it fits depends on their names, so the tightest reading holds for files created later in "
-	whyFixed = "which new files a fixed constraint fits depends on their names, so the tightest reading holds for files created later in "
+	whyLater      = "which new files it fits depends on their names, so the tightest reading holds for files created later in "
+	whyFixed      = "which new files a fixed constraint fits depends on their names, so the tightest reading holds for files created later in "
+	whyUsual      = "a file created later whose name it fits is treated like its neighbours, in "
+	whyUsualFixed = "a file created later whose name a fixed constraint fits is treated like its neighbours, in "
 )
 
 func (u *unsure) add(path string, a laterAnswer, properties ...*registry.Property) {
@@ -70,18 +77,25 @@ func declarationOf(rule *registry.Rule, properties []*registry.Property) *regist
 }
 
 // notes are one for each declaration, in order of appearance, those of the world last.
-func (u *unsure) notes() []compilers.Note {
+func (u *unsure) notes(ofRule, ofFixed string) []compilers.Note {
 	slices.SortStableFunc(u.order, func(a, b Source) int { return order(a) - order(b) })
 	var out []compilers.Note
 	for _, s := range u.order {
-		why := whyLater
+		why := ofRule
 		if s.Rule == nil {
-			why = whyFixed
+			why = ofFixed
 		}
 		dirs := u.dirs[s]
 		slices.SortFunc(dirs, ComparePaths)
 		out = append(out, s.note(partial, why+some(dirs)))
 	}
+	return out
+}
+
+// most are the declarations by the number of directories in which they decide, most first.
+func (u *unsure) most() []Source {
+	out := slices.Clone(u.order)
+	slices.SortStableFunc(out, func(a, b Source) int { return len(u.dirs[b]) - len(u.dirs[a]) })
 	return out
 }
 

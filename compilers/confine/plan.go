@@ -13,7 +13,19 @@ type Node struct {
 	Target   string // the text of a symlink
 	Escapes  bool   // a symlink that leads out of the root
 	By       Source // what decided the mode
+	Left     bool   // the world leaves it out, so it is Hidden
 	Children []*Node
+
+	whole  bool // a directory of which the world has everything that it holds, whatever that is
+	broken bool // what the world says of it contradicts itself, so nothing in it may show
+}
+
+// why is what decided the mode, for people.
+func (n *Node) why() string {
+	if n.Left {
+		return whyLeft
+	}
+	return n.By.String()
 }
 
 // Lowering is one mode that mounts cannot give, and the tighter one that stands for it.
@@ -92,7 +104,7 @@ func (p *planner) lower(n *Node, path string, to Mode, why string) {
 // emit adds the entries of a directory, which stands in one of mode inherited.
 func (p *planner) emit(dir *Node, path string, inherited Mode, root bool) {
 	at := len(p.entries)
-	own := Entry{Path: path, Mode: dir.Mode, Kind: Dir, Why: dir.By.String(), Shown: dir.Mode == Hidden && dir.Shown}
+	own := Entry{Path: path, Mode: dir.Mode, Kind: Dir, Why: dir.why(), Shown: dir.Mode == Hidden && dir.Shown}
 	p.entries = append(p.entries, own)
 	for _, n := range dir.Children {
 		switch {
@@ -103,7 +115,7 @@ func (p *planner) emit(dir *Node, path string, inherited Mode, root bool) {
 		case n.Kind == Special && n.Mode == ReadWrite && dir.Mode == ReadOnly:
 			// A read-only mount leaves it writable already.
 		case n.Mode != dir.Mode:
-			p.entries = append(p.entries, Entry{Path: join(path, n.Name), Mode: n.Mode, Kind: n.Kind, Target: n.Target, Why: n.By.String()})
+			p.entries = append(p.entries, Entry{Path: join(path, n.Name), Mode: n.Mode, Kind: n.Kind, Target: n.Target, Why: n.why()})
 		}
 	}
 	holds := len(p.entries) > at+1

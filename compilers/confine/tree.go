@@ -19,14 +19,12 @@ type place struct {
 	node *Node
 }
 
-// grow puts the nodes of places, in any order, into the tree of a root. A directory that no
-// place stands for takes over what its own directory says of files created later. Two
+// grow puts the nodes of places, in any order, into the tree of a root. Of a directory that
+// no place stands for nothing is known, so that it is hidden, unless it lies in one of which
+// the world has everything: then it takes over what that says of files created later. Two
 // places at one path count as the more restrictive of them.
 func grow(root *Node, places []place) {
-	byPath := func(a, b place) int { return ComparePaths(a.path, b.path) }
-	if !slices.IsSortedFunc(places, byPath) {
-		slices.SortStableFunc(places, byPath)
-	}
+	inOrder(places)
 	// The directories from the root down to the last place, and where their paths end in
 	// the last path.
 	open, ends := []*Node{root}, []int{0}
@@ -51,7 +49,10 @@ func grow(root *Node, places []place) {
 				}
 				break
 			}
-			implied := &Node{Name: p.path[from : from+end], Kind: Dir, Mode: in.Mode, By: in.By}
+			implied := &Node{Name: p.path[from : from+end], Kind: Dir}
+			if in.whole {
+				implied.Mode, implied.By, implied.whole = in.Mode, in.By, true
+			}
 			open, ends = append(open, child(in, implied, true)), append(ends, from+end)
 			from += end + 1
 		}
@@ -59,9 +60,38 @@ func grow(root *Node, places []place) {
 	}
 }
 
+// inOrder sorts places by path, parents first.
+func inOrder(places []place) {
+	byPath := func(a, b place) int { return ComparePaths(a.path, b.path) }
+	if !slices.IsSortedFunc(places, byPath) {
+		slices.SortStableFunc(places, byPath)
+	}
+}
+
+// weave is the places of two lists in order. It sorts the lists themselves, which is nothing
+// to do for what a matcher found.
+func weave(a, b []place) []place {
+	if len(b) == 0 {
+		return a
+	}
+	inOrder(a)
+	inOrder(b)
+	out := make([]place, 0, len(a)+len(b))
+	for _, p := range b {
+		n, _ := slices.BinarySearchFunc(a, p.path, func(q place, path string) int { return ComparePaths(q.path, path) })
+		out = append(append(out, a[:n]...), p)
+		a = a[n:]
+	}
+	return append(out, a...)
+}
+
 // child adds a node to a directory, or joins it with the one of the same name, which
 // stands last. An implied directory says nothing against the one that is there.
 func child(in *Node, n *Node, implied bool) *Node {
+	if in.broken {
+		// Mounting what lies here would go through something that is no directory.
+		n.Mode, n.Shown, n.broken = Hidden, false, true
+	}
 	if k := len(in.Children); k > 0 && in.Children[k-1].Name == n.Name {
 		have := in.Children[k-1]
 		switch {
@@ -71,10 +101,12 @@ func child(in *Node, n *Node, implied bool) *Node {
 			if n.Kind == Dir {
 				kind = Dir
 			}
-			*have = Node{Name: n.Name, Kind: kind, Children: have.Children}
+			*have = Node{Name: n.Name, Kind: kind, Children: have.Children, broken: true}
 		case !implied && n.Mode < have.Mode:
 			have.Mode, have.By = n.Mode, n.By
 		}
+		have.whole = have.whole && (n.whole || implied)
+		have.Left = have.Left || n.Left
 		have.Shown = have.Shown && (n.Shown || implied)
 		have.Escapes = have.Escapes || n.Escapes
 		return have

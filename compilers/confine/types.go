@@ -20,6 +20,7 @@ type Confinement struct {
 	SearchPath string   // PATH inside; "" where no rule sets it
 	Allowed    []string // exec entities that rules allow, by path; nil where no rule speaks of any
 	Notes      []compilers.Note
+	ByName     []Source // the declarations that fit new files by their names, see NewFiles
 }
 
 // Mode is what the actor may do at a path.
@@ -60,7 +61,7 @@ type Entry struct {
 	Target string
 	Pin    bool
 	Shown  bool   // a Hidden directory that may itself be seen: it can be listed, and holds only what is mounted in it
-	Why    string // the rule that decided, as "file:line", or "no rule"; for comments and reports
+	Why    string // the rule that decided, as "file:line", "no rule" or "not in the world"; for comments and reports
 }
 
 // Mount is a mount from outside the project.

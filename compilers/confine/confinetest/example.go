@@ -8,19 +8,21 @@ import (
 	"umwelt/compilers/confine"
 )
 
-// exampleWorld is the shipped example's project with the mounts of a Debian host, written
-// out so that no host decides what a golden file holds.
+// exampleWorld is a snapshot of the shipped example's project with the mounts of a Debian
+// host, written out so that no host decides what a golden file holds.
 const exampleWorld = `
+meta: { level: full }
 name: dev
 modes: [implement]
 tools: [Bash, Read, Edit, Grep]
 env: [CI, HOME, LANG]
 entities:
-  - { type: dir, id: src, attributes: { path: src, name: src } }
-  - { type: dir, id: src/auth, attributes: { path: src/auth, name: auth } }
-  - { type: dir, id: src/common, attributes: { path: src/common, name: common } }
-  - { type: dir, id: tests, attributes: { path: tests, name: tests } }
-  - { type: dir, id: tests/auth, attributes: { path: tests/auth, name: auth } }
+  - { type: world, id: dev, listed: true }
+  - { type: dir, id: src, listed: true, attributes: { path: src, name: src } }
+  - { type: dir, id: src/auth, listed: true, attributes: { path: src/auth, name: auth } }
+  - { type: dir, id: src/common, listed: true, attributes: { path: src/common, name: common } }
+  - { type: dir, id: tests, listed: true, attributes: { path: tests, name: tests } }
+  - { type: dir, id: tests/auth, listed: true, attributes: { path: tests/auth, name: auth } }
   - { type: file, id: .env, attributes: { path: .env, name: .env } }
   - { type: file, id: README.md, attributes: { path: README.md, name: README.md } }
   - { type: file, id: src/auth/login.py, attributes: { path: src/auth/login.py, name: login.py } }

@@ -20,10 +20,11 @@ func Resolve(t testing.TB, view, worldFile, root string, context ...cascade.Ref)
 	return resolve(t, view, worldFile, root, discover.Matchers(discover.Host{}), context)
 }
 
-// ResolveFound is a view over a world in which a matcher finds what find gives.
+// ResolveFound is a view over a world in which a matcher finds what find gives, and nothing
+// else in the root.
 func ResolveFound(t testing.TB, view, root string, find func(*registry.Registry) []world.Entity) *cascade.Resolution {
 	t.Helper()
-	matcher := world.Discoverer{Name: "given", Run: func(req world.Request) world.Result { return world.Result{Entities: find(req.Registry)} }}
+	matcher := world.Discoverer{Name: "given", Run: func(req world.Request) world.Result { return world.Result{Entities: find(req.Registry), RootListed: true} }}
 	return resolve(t, view, "name: w\ndiscover:\n  - { matcher: given }\n", root, []world.Discoverer{matcher}, nil)
 }
 
