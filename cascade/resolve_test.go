@@ -1,6 +1,7 @@
 package cascade_test
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -22,6 +23,7 @@ entities:
   - { type: mode, id: implement, attributes: { name: implement } }
   - { type: principal, id: Teague, attributes: { name: Teague } }
   - { type: dir, id: src, attributes: { path: src } }
+  - { type: dir, id: src/empty, parent: src, attributes: { path: src/empty } }
   - { type: file, id: src/a.py, parent: src, attributes: { path: src/a.py } }
   - { type: file, id: src/.env, parent: src, attributes: { path: src/.env } }
   - { type: hook, id: after, attributes: { event: after-change } }
@@ -193,11 +195,11 @@ tool { max-level: 2; }
 func TestHypotheticalEntity(t *testing.T) {
 	reg := sandboxRegistry(t)
 	w := loadWorld(t, reg, tools)
-	r := resolve(t, cascade.New(w, bind(t, reg, `dir#src > file { editable: true; } file[path$=".lock"] { editable: false !important; }`)))
+	r := resolve(t, cascade.New(w, bind(t, reg, `dir#src > file, dir#empty > file { editable: true; } file[path$=".lock"] { editable: false !important; }`)))
 	file := reg.Type("file")
-	for path, want := range map[string]string{"src/new.py": "true", "src/x.lock": "false"} {
+	for path, want := range map[string]string{"src/new.py": "true", "src/x.lock": "false", "src/empty/new.py": "true"} {
 		ent := &world.Entity{
-			Type: file, ID: path, Parent: int32(w.Find(reg.Type("dir"), "src")),
+			Type: file, ID: path, Parent: int32(w.Find(reg.Type("dir"), path[:strings.LastIndexByte(path, '/')])),
 			Attributes: world.Complete(file, path, []world.Attribute{{Name: "path", Text: path}}),
 		}
 		if got := r.ResolveEntity(ent)[file.Property("editable").Index].Value.Text; got != want {
@@ -233,4 +235,40 @@ func TestConcurrentReaders(t *testing.T) {
 		})
 	}
 	wg.Wait()
+}
+
+// TestManyRulesOfOneKey has so many rules that share what they could be found by that the
+// index turns to something else they test.
+func TestManyRulesOfOneKey(t *testing.T) {
+	reg := sandboxRegistry(t)
+	w := loadWorld(t, reg, tools)
+	var b strings.Builder
+	for i := range 20 {
+		n := strconv.Itoa(i)
+		for _, sel := range []string{
+			"#a.py:not(.z" + n + ")", "#a.q" + n + ", #a.py[level='" + n + "'], #a.py.x" + n, "#src.py" + n + ", .x" + n + ".shell", "file:glob('**/*" + n + "*/a.py')", "file:glob('**/{x" + n + ",a.py,b?}')",
+			"dir#src file[path$='" + n + "'], dir#src file.x" + n, "dir#src > file[path*='a']:not(.x" + n + ")", "dir.x" + n + " > file[path$='.py']",
+			"tool:is(.shell, #Read)[level='" + n + "']", "[path^='src/'][path$='" + n + "' i]", "[kit|=sh][level='" + n + "']", "[effect~=net]:not(#x" + n + ")",
+			"dir:has(> file.x" + n + ")", "dir:has(file:not(.x" + n + "))",
+		} {
+			b.WriteString(sel + " { editable: true; allow: true; }\n")
+		}
+	}
+	r := resolve(t, cascade.New(w, bind(t, reg, b.String())))
+	m, fitting := world.NewMatcher(w), 0
+	for i := range w.Entities {
+		rules := r.Rules(i)
+		for _, rule := range r.Bound().Rules {
+			fits := m.Matches(rule.Selector, i)
+			if fits {
+				fitting++
+			}
+			if fits != slices.Contains(rules, rule) {
+				t.Errorf("%s on %s: the matcher says %v, the index does not", rule.Selector.Text, w.Entities[i].ID, fits)
+			}
+		}
+	}
+	if fitting < 50 {
+		t.Errorf("only %d rules fit", fitting)
+	}
 }
