@@ -98,6 +98,7 @@ entities:
   - { type: dir, id: docs, attributes: { path: docs } }
   - { type: file, id: src/auth/login.py, parent: src/auth, attributes: { path: src/auth/login.py } }
   - { type: source, id: plugins, attributes: { name: plugins, root: src/plugins } }
+  - { type: source, id: tools, attributes: { name: tools, root: tools } }
   - { type: source, id: auth, attributes: { name: auth, root: src/auth } }
 fixed:
   "file:glob('**/.env')": { visible: false }
@@ -155,6 +156,9 @@ fixed:
 		{`source[name="auth"] file { editable: true; }`, "src/auth", "editable", `"true"`},
 		{`source[name="auth"] file { editable: true; }`, "src", "editable", `"false"`},
 		{`source[name="plugins"] file { editable: true; }`, "src", "editable", `"true" or "false"`},
+		{`source[name="tools"] file { editable: true; }`, "", "editable", `"true" or "false"`},
+		{`source[name="tools"] dir file { editable: true; }`, "", "editable", `"true" or "false"`},
+		{`source[name="tools"] file { editable: true; }`, "src", "editable", `"false"`},
 		{`mode#review file { editable: true; }`, "src", "editable", `"false"`},
 		{`file { editable: true; } file[path$=".lock"] { editable: false; }`, "src", "editable", `"false" or "true"`},
 		{`file[path$=".lock"] { editable: false; } file { editable: true !important; }`, "src", "editable", `"true"`},
