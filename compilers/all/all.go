@@ -4,10 +4,12 @@ package all
 import (
 	"umwelt/compilers"
 	"umwelt/compilers/bwrap"
+	"umwelt/compilers/docker"
 	"umwelt/compilers/jsontarget"
 	"umwelt/compilers/kubernetes"
 	"umwelt/compilers/landlock"
 	"umwelt/compilers/nsjail"
+	"umwelt/compilers/podman"
 	"umwelt/compilers/vfs"
 )
 
@@ -18,6 +20,8 @@ func Compilers() []compilers.Compiler {
 		nsjail.Compiler,
 		bwrap.Compiler,
 		landlock.Compiler,
+		podman.Compiler,
+		docker.Compiler,
 		kubernetes.Compiler(),
 		vfs.Compiler(),
 		jsontarget.Compiler(),
