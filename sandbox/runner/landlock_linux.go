@@ -48,7 +48,10 @@ var landlockTarget = Target{
 
 func startLandlock(s *Spec, r *Result) (*process, error) {
 	set, _ := landlock.Rules(s.Confinement)
-	p, err := launchLandlock(s, r, set, true)
+	p, err := (*process)(nil), errNoNamespaces
+	if !s.bare {
+		p, err = launchLandlock(s, r, set, true)
+	}
 	if errors.Is(err, errNoNamespaces) {
 		r.Remarks = append(r.Remarks, "the kernel gives this user no namespaces, so there is no private /tmp, /dev/shm or /proc, no loopback network, and owners, permissions and times cannot be changed anywhere")
 		if abi := landlockABI(); abi < abiScopes {

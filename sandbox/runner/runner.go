@@ -28,6 +28,9 @@ type Spec struct {
 	// Stop forwards the signals that it receives to the command. The second one, and a
 	// closed channel, end the run.
 	Stop <-chan os.Signal
+
+	// bare does without namespaces where a target can, as on a kernel that gives none.
+	bare bool
 }
 
 // Target is one way of holding a command on this machine.
