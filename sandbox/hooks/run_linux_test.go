@@ -37,7 +37,7 @@ func TestResults(t *testing.T) {
 		{"shell syntax", `for i in 1 2; do printf '%s\n' "$i"; done | tac`, 0, 0, "", false, "2\n1\n"},
 		{"in the root", `[ -z "$(ls -A)" ] && touch made && ls`, 0, 0, "", false, "made\n"},
 		{"nothing to read", "cat; echo end", 5 * time.Second, 0, "", false, "end\n"},
-		{"unknown program", "exec no-such-program-anywhere 2>/dev/null", 0, 127, "", false, ""},
+		{"unknown program", "exec /no/such/program 2>/dev/null", 0, 127, "", false, ""},
 		{"killed by itself", "kill -9 $$", 0, -1, "SIGKILL", false, ""},
 		{"too long", "echo begin; sleep 60; echo end", soon, -1, "SIGTERM", true, "begin\n"},
 		{"too long, but orderly", "trap 'echo stopped; exit 3' TERM; echo begin; sleep 60 & wait", soon, 3, "", true, "begin\nstopped\n"},

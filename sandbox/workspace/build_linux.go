@@ -226,6 +226,8 @@ func (b *builder) leaf(n *confine.Node, path string, gone bool) error {
 	var err error
 	if e.Mode != confine.Hidden {
 		err = b.show(n, &e)
+	} else if _, there := b.real.stat(path); is(there, unix.ENOENT, unix.ENOTDIR) {
+		e.Kind = KindAbsent
 	}
 	b.out.Manifest.Entries = append(b.out.Manifest.Entries, e)
 	return err

@@ -146,7 +146,11 @@ func (s *shop) build(strategy Strategy, lines ...string) *Built {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	s.t.Cleanup(func() { Remove(s.dir) })
+	s.t.Cleanup(func() {
+		if Remove(s.dir) != nil { // where the test took something away from it
+			removeAll(s.dir)
+		}
+	})
 	return b
 }
 
@@ -185,13 +189,32 @@ func must(t tb, errs ...error) {
 	}
 }
 
-// write replaces a file's content in place, as an editor does.
+// write replaces a file's content in place, as an editor does. Like an actor that owns the
+// tree, it takes the leave that it lacks and puts the permissions back.
 func write(t tb, at, text string) {
 	t.Helper()
-	must(t, os.MkdirAll(filepath.Dir(at), 0o755), os.WriteFile(at, []byte(text), 0o644))
+	if _, err := os.Lstat(filepath.Dir(at)); err != nil {
+		defer relax(t, filepath.Dir(filepath.Dir(at)))()
+	}
+	must(t, os.MkdirAll(filepath.Dir(at), 0o755))
+	defer relax(t, filepath.Dir(at))()
+	defer relax(t, at)()
+	must(t, os.WriteFile(at, []byte(text), 0o644))
 }
 
 func remove(t tb, at string) {
 	t.Helper()
+	defer relax(t, filepath.Dir(at))()
 	must(t, os.RemoveAll(at))
+}
+
+// relax lets this user write to what is there, until the returned function is called.
+func relax(t tb, at string) (restore func()) {
+	t.Helper()
+	info, err := os.Stat(at)
+	if err != nil {
+		return func() {}
+	}
+	must(t, os.Chmod(at, info.Mode().Perm()|0o200))
+	return func() { must(t, os.Chmod(at, info.Mode().Perm())) }
 }

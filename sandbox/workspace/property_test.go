@@ -3,7 +3,6 @@
 package workspace
 
 import (
-	"fmt"
 	"maps"
 	"os"
 	"path"
@@ -116,6 +115,7 @@ func leavesOf(state map[string]string) map[string]string {
 // TestRandomTrees holds apply to what it promises, on random projects, policies, edits in
 // the workspace and edits in the project.
 func TestRandomTrees(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		top, err := os.MkdirTemp("", "umwelt-workspace-")
 		must(t, err)
@@ -235,5 +235,5 @@ func (d drawn) above(at string) confine.Mode {
 			return m
 		}
 	}
-	panic(fmt.Sprint("no root"))
+	panic("no root")
 }

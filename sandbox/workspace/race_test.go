@@ -19,6 +19,7 @@ import (
 // exchanged with links to other places all the time. Nothing may be written there, and
 // nothing read from there may come into the project.
 func TestSwappedForLinks(t *testing.T) {
+	t.Parallel()
 	for _, strategy := range []string{"project", "tree"} {
 		t.Run(strategy, func(t *testing.T) {
 			const rounds = 60

@@ -96,9 +96,9 @@ func (m *Manifest) Counts() Counts {
 			if e.Present {
 				c.Directories++
 			}
+		case e.Kind == KindAbsent:
 		case e.Mode == confine.Hidden:
 			c.Hidden++
-		case e.Kind == KindAbsent:
 		case e.Mode == confine.ReadWrite:
 			c.Writable++
 		default:
