@@ -1,6 +1,7 @@
 package world
 
 import (
+	"math/bits"
 	"strings"
 	"unicode/utf8"
 
@@ -23,6 +24,7 @@ type Glob struct {
 // GlobPath is one brace-free alternative of a Glob.
 type GlobPath struct {
 	Segments []GlobSegment
+	deep     uint64 // the bits of those that are Deep; no two are neighbours
 }
 
 // GlobSegment is one segment of a pattern.
@@ -68,11 +70,12 @@ func compilePath(pattern string) (GlobPath, bool) {
 		s := GlobSegment{Text: segment}
 		switch {
 		case segment == "**":
-			s.Deep = true
 			// Two in a row say the same as one.
 			if n := len(p.Segments); n > 0 && p.Segments[n-1].Deep {
 				continue
 			}
+			s.Deep = true
+			p.deep |= 1 << len(p.Segments)
 		case strings.Trim(segment, "*") == "" && segment != "":
 			s.Any = true
 		case !strings.ContainsAny(segment, `*?[`):
@@ -98,6 +101,9 @@ func (g Glob) Match(path string) bool {
 }
 
 func (p *GlobPath) match(path string) bool {
+	if last := &p.Segments[len(p.Segments)-1]; !last.Deep && !last.Match(path[strings.LastIndexByte(path, '/')+1:]) {
+		return false
+	}
 	at := p.Start()
 	for at != 0 {
 		i := strings.IndexByte(path, '/')
@@ -117,14 +123,10 @@ func (p *GlobPath) Start() uint64 { return p.skip(1) }
 // Step is the set of places after one more segment of a path, from the set before it; 0
 // says that no path which continues so can fit.
 func (p *GlobPath) Step(at uint64, segment string) uint64 {
-	var next uint64
-	for i := range p.Segments {
-		if at&(1<<i) == 0 {
-			continue
-		}
-		if p.Segments[i].Deep {
-			next |= 1 << i
-		} else if p.Segments[i].Match(segment) {
+	next := at & p.deep
+	for rest := at &^ p.deep &^ (1 << len(p.Segments)); rest != 0; rest &= rest - 1 {
+		i := bits.TrailingZeros64(rest)
+		if p.Segments[i].Match(segment) {
 			next |= 1 << (i + 1)
 		}
 	}
@@ -135,14 +137,7 @@ func (p *GlobPath) Step(at uint64, segment string) uint64 {
 func (p *GlobPath) Final(at uint64) bool { return at&(1<<len(p.Segments)) != 0 }
 
 // skip adds the places behind each "**", which may span nothing.
-func (p *GlobPath) skip(at uint64) uint64 {
-	for i := range p.Segments {
-		if p.Segments[i].Deep && at&(1<<i) != 0 {
-			at |= 1 << (i + 1)
-		}
-	}
-	return at
-}
+func (p *GlobPath) skip(at uint64) uint64 { return at | at&p.deep<<1 }
 
 // Match reports whether the segment's pattern fits one segment of a path.
 func (s *GlobSegment) Match(segment string) bool {
