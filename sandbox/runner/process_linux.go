@@ -72,34 +72,31 @@ func (p *process) end() {
 	p.reap()
 }
 
-// reap ends what is left of the session, and takes note of what all of it used.
+// reap ends what is left of the session, and takes note of what the first process used.
 func (p *process) reap() {
 	for range 2000 {
-		if unix.Kill(-p.leader, unix.SIGKILL) != nil {
+		ended := unix.Kill(-p.leader, unix.SIGKILL)
+		if p.adopt(); ended != nil {
 			break // nobody is left
 		}
-		// A first process whose starter ended first is this one's child now.
-		p.adopt()
 		time.Sleep(time.Millisecond)
 	}
-	p.adopt()
 	p.group.remove()
 }
 
-// adopt waits for the first process of the sandbox, where it became a child of this one.
+// adopt waits for those of the session that became children of this process, as they do
+// where whoever started them ended first.
 func (p *process) adopt() {
-	var status unix.WaitStatus
-	var u unix.Rusage
-	if pid, err := wait4(p.leader, &status, &u); err == nil && pid == p.leader {
-		p.usage = &syscall.Rusage{Utime: syscall.Timeval(u.Utime), Stime: syscall.Timeval(u.Stime), Maxrss: u.Maxrss}
-	}
-}
-
-func wait4(pid int, status *unix.WaitStatus, usage *unix.Rusage) (int, error) {
 	for {
-		got, err := unix.Wait4(pid, status, 0, usage)
-		if !errors.Is(err, unix.EINTR) {
-			return got, err
+		var status unix.WaitStatus
+		var u unix.Rusage
+		pid, err := unix.Wait4(-p.leader, &status, unix.WNOHANG, &u)
+		switch {
+		case errors.Is(err, unix.EINTR):
+		case err != nil || pid <= 0:
+			return
+		case pid == p.leader:
+			p.usage = &syscall.Rusage{Utime: syscall.Timeval(u.Utime), Stime: syscall.Timeval(u.Stime), Maxrss: u.Maxrss}
 		}
 	}
 }

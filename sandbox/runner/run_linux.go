@@ -65,6 +65,10 @@ func Run(t Target, s Spec) (Result, error) {
 		r.Exit = ExitTimeout
 	case p.ended != 0 && !known:
 		r.Signal, r.Exit = int(p.ended), 128+int(p.ended)
+	case !known && p.own.Exited() && p.own.ExitStatus() == 1 && t.Info.Name == bwrapTarget.Info.Name:
+		// It reports the end of every command that began.
+		r.Exit = ExitCannot
+		r.Remarks = append(r.Remarks, "the command could not be run; what bwrap says stands above")
 	case !known:
 		return r, errors.New("the sandbox ended, and nobody said how the command did")
 	case p.ended != 0 && status.ExitStatus() == 128+int(p.ended):
