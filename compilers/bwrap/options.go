@@ -2,6 +2,7 @@ package bwrap
 
 import (
 	"strconv"
+	"strings"
 
 	"umwelt/compilers/confine"
 )
@@ -52,7 +53,14 @@ func options(c *confine.Confinement, workdir string, open, clearEnv bool) []stri
 		case confine.Proc:
 			o = append(o, "--proc", s.Path)
 		case confine.Dev:
-			o = append(o, "--dev", s.Path)
+			// The directory of devices is no place to keep anything; what it holds for
+			// shared memory is a temporary directory like others.
+			o = append(o, "--dev", s.Path, "--perms", "1777")
+			if limit := c.Limits.Tmpfs; limit != nil {
+				o = append(o, "--size", strconv.FormatInt(max(1, *limit), 10))
+			}
+			o = append(o, "--tmpfs", strings.TrimSuffix(s.Path, "/")+"/shm")
+			seal = append(seal, "--remount-ro", s.Path)
 		case confine.Link:
 			o = append(o, "--symlink", s.Source, s.Path)
 		}

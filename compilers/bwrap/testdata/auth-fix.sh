@@ -11,6 +11,8 @@ exec env -i PATH="$PATH" ${CI+"CI=$CI"} ${LANG+"LANG=$LANG"} \
   --setenv PATH /usr/local/bin:/usr/bin:/bin \
   --symlink usr/bin /bin \
   --dev /dev \
+  --perms 1777 \
+  --tmpfs /dev/shm \
   --symlink usr/lib /lib \
   --symlink usr/lib64 /lib64 \
   --proc /proc \
@@ -21,6 +23,7 @@ exec env -i PATH="$PATH" ${CI+"CI=$CI"} ${LANG+"LANG=$LANG"} \
   --bind /home/u/project/src/auth /home/u/project/src/auth \
   --ro-bind /home/u/project/src/common /home/u/project/src/common \
   --ro-bind /home/u/project/tests /home/u/project/tests \
+  --remount-ro /dev \
   --remount-ro /home/u/project \
   --remount-ro / \
   --chdir /home/u/project \

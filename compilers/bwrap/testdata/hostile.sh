@@ -9,6 +9,8 @@ exec env -i PATH="$PATH" ${OK+"OK=$OK"} \
   --cap-drop ALL \
   --setenv PATH '/bin:$(id)'\''' \
   --dev /dev \
+  --perms 1777 \
+  --tmpfs /dev/shm \
   --proc /proc \
   --tmpfs /tmp \
   --ro-bind '/srv/pro"ject[1]	'\''}' '/srv/pro"ject[1]	'\''}' \
@@ -54,6 +56,7 @@ line' \
   --tmpfs '/srv/pro"ject[1]	'\''}/=' \
   --bind '/srv/pro"ject[1]	'\''}/' '/srv/pro"ject[1]	'\''}/' \
   --bind '/srv/pro"ject[1]	'\''}/nnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnn' '/srv/pro"ject[1]	'\''}/nnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnn' \
+  --remount-ro /dev \
   --remount-ro '/srv/pro"ject[1]	'\''}/new
 line' \
   --remount-ro '/srv/pro"ject[1]	'\''}/com,ma' \
