@@ -52,6 +52,8 @@ func Apply(dir string, o ApplyOptions) (*Report, error) {
 	if err := unix.Flock(at.fd, unix.LOCK_EX|unix.LOCK_NB); err != nil {
 		return nil, fmt.Errorf("another apply of %s is running", diag.Quote(dir))
 	}
+	// Closing is not enough where a child that was just forked still has the descriptor.
+	defer unix.Flock(at.fd, unix.LOCK_UN)
 	m, err := readManifest(at)
 	if err != nil {
 		return nil, fmt.Errorf("%s is no usable workspace: %w", diag.Quote(dir), err)

@@ -22,7 +22,7 @@ var errChanging = errors.New("it was changed while it was read")
 // cannot be read for ever.
 func hashFile(f *os.File, size int64) (string, error) {
 	h := sha256.New()
-	n, err := io.CopyBuffer(h, struct{ io.Reader }{io.LimitReader(f, size+1)}, make([]byte, blockSize))
+	n, err := io.CopyBuffer(h, struct{ io.Reader }{io.LimitReader(f, size+1)}, make([]byte, min(blockSize, size+1)))
 	if err != nil {
 		return "", err
 	}
@@ -56,11 +56,14 @@ func copyFile(to, from *os.File, step func()) (int64, string, error) {
 	return size, sum, nil
 }
 
+// zeros is compared with and never written to.
+var zeros [blockSize]byte
+
 func stream(to, from *os.File, size int64, step func()) (string, error) {
 	h := sha256.New()
-	buf, zero := make([]byte, blockSize), make([]byte, blockSize)
+	buf := make([]byte, min(blockSize, size+1))
 	for at := int64(0); at <= size; {
-		n, err := from.ReadAt(buf[:min(blockSize, size+1-at)], at)
+		n, err := from.ReadAt(buf[:min(int64(len(buf)), size+1-at)], at)
 		if err != nil && err != io.EOF {
 			return "", err
 		}
@@ -74,7 +77,7 @@ func stream(to, from *os.File, size int64, step func()) (string, error) {
 			return "", errChanging
 		}
 		h.Write(buf[:n])
-		if !bytes.Equal(buf[:n], zero[:n]) {
+		if n < blockSize || !bytes.Equal(buf[:n], zeros[:]) {
 			step()
 			if _, err := to.WriteAt(buf[:n], at); err != nil {
 				return "", err
@@ -82,6 +85,7 @@ func stream(to, from *os.File, size int64, step func()) (string, error) {
 		}
 		at += int64(n)
 	}
+	// A hole at the end has no last byte to give the file its length.
 	step()
 	if err := to.Truncate(size); err != nil {
 		return "", err
