@@ -10,6 +10,7 @@ import (
 
 	"umwelt/diag"
 	"umwelt/sandbox/runner"
+	"umwelt/sandbox/verify/probe"
 )
 
 // The exit statuses. They are part of the interface.
@@ -22,6 +23,7 @@ const (
 
 func main() {
 	runner.Main() // this program is also what runs first inside of a sandbox
+	probe.Main()  // and what tries things in one
 	os.Exit(run(os.Args[1:], osStreams()))
 }
 

@@ -12,12 +12,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// most is how much of a file is read.
-const most = 1 << 16
-
 // Digest is what "read" gives for a content.
 func Digest(content []byte) []byte {
-	sum := sha256.Sum256(content[:min(len(content), most)])
+	sum := sha256.Sum256(content[:min(len(content), Most)])
 	return sum[:]
 }
 
@@ -31,7 +28,7 @@ func read(op Op, r *Result) error {
 	if err := unix.Fstat(int(f.Fd()), &st); err != nil {
 		return err
 	}
-	content, err := io.ReadAll(io.LimitReader(f, most))
+	content, err := io.ReadAll(io.LimitReader(f, Most))
 	if err != nil {
 		return err
 	}

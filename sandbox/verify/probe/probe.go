@@ -15,6 +15,9 @@ import (
 // Argument is the command line that makes a program a probe.
 const Argument = "__probe"
 
+// Most is how much of a file is read.
+const Most = 1 << 16
+
 // Op is one thing to try. Paths hold exact bytes.
 type Op struct {
 	Do   string `json:"do"`
