@@ -14,14 +14,15 @@ import (
 	"umwelt"
 	"umwelt/compilers/confine"
 	"umwelt/diag"
+	"umwelt/sandbox/hooks"
 	"umwelt/sandbox/runner"
 )
 
 // runFlags are the flags of run alone.
 type runFlags struct {
 	policyFlags
-	target, reportTo string
-	allowUnenforced  []string
+	target, reportTo, hooks string
+	allowUnenforced         []string
 }
 
 func runCommand(std *streams) *cobra.Command {
@@ -35,11 +36,15 @@ that enforces every restriction for the operating system, and names it. Where no
 nothing runs. Restrictions on tools and the like are left to the harness that calls umwelt
 run, and are named.
 
+Hooks run in the project's root: before-call ones first, and where one fails nothing runs;
+after-change ones where a file changed; on-failure and on-timeout ones after such an end. They
+may run what the actor wrote, so they run within the same bounds.
+
 The files that the policy was read from cannot be changed from inside, even where the view
 makes them editable.
 
 Exit status: the command's own; 128+n where signal n ended it; 124 where its time was over;
-125 where the sandbox failed; 126 where the command could not be run and 127 where it was
+125 where the sandbox failed, or a before-call hook did; 126 where the command could not be run and 127 where it was
 not found; 2 where the input is unusable; 3 where nothing here can hold the command.`,
 		Example: `  umwelt run auth-fix.umw -- pytest tests/auth
   umwelt run review.umw --context mode=review --target landlock --report run.json -- ./agent`,
@@ -49,6 +54,8 @@ not found; 2 where the input is unusable; 3 where nothing here can hold the comm
 	flags.StringVarP(&f.target, "target", "t", "", "`name` of the target (default: the strongest that enforces the view)")
 	flags.StringArrayVar(&f.allowUnenforced, "allow-unenforced", nil, "do without the restrictions that `type.property` makes, where the target cannot enforce them (repeatable)")
 	flags.StringVar(&f.reportTo, "report", "", "write a report of the run to `file`, as JSON")
+	flags.StringVar(&f.hooks, "hooks", "inside", "`where` hooks run: inside, within the bounds of the view; outside, where what the actor wrote can do what the caller can; off")
+	must(c.RegisterFlagCompletionFunc("hooks", cobra.FixedCompletions([]string{"inside", "outside", "off"}, cobra.ShellCompDirectiveNoFileComp)))
 	must(c.RegisterFlagCompletionFunc("target", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 		return runnableNames(), cobra.ShellCompDirectiveNoFileComp
 	}))
@@ -77,6 +84,9 @@ func runnableNames() []string {
 }
 
 func (f *runFlags) run(std *streams, views, command []string) error {
+	if err := oneOf("hooks", f.hooks, "inside", "outside", "off"); err != nil {
+		return err
+	}
 	targets := runner.Targets()
 	if f.target != "" {
 		i := slices.IndexFunc(targets, func(t runner.Target) bool { return t.Info.Name == f.target })
@@ -100,23 +110,42 @@ func (f *runFlags) run(std *streams, views, command []string) error {
 	if err != nil {
 		return err
 	}
-	spec := runner.Spec{Confinement: c, Values: runner.Values(p.Resolution), Environ: os.Environ(), Command: command}
-	done, err := attach(std, &spec, slices.Contains(append(append([]string{f.world}, f.vocabularies...), views...), "-"))
+	stop := make(chan os.Signal, 4)
+	signal.Notify(stop, runner.Signals()...)
+	defer signal.Stop(stop)
+	r.stop = stop
+	if !f.runHooks(std, t, &r, beforeCall) {
+		return statusError{runner.ExitFailed, "nothing was run: a hook that has to go well before did not"}
+	}
+	var before map[string]stamp
+	watched := f.hooks != "off" && len(hooks.FromResolution(p.Resolution, afterChange)) > 0
+	if watched {
+		before = stamps(c)
+	}
+	if err := f.runCommand(std, t, &r, views); err != nil {
+		return err
+	}
+	for _, event := range r.events(watched && changed(before, stamps(c))) {
+		f.runHooks(std, t, &r, event)
+	}
+	r.finish(std)
+	return f.status(std, t, &r)
+}
+
+// runCommand runs the command itself.
+func (f *runFlags) runCommand(std *streams, t runner.Target, r *runReport, views []string) error {
+	spec := runner.Spec{Confinement: r.confinement, Values: runner.Values(r.policy.Resolution), Environ: os.Environ(), Command: r.command, Stop: r.stop}
+	consumed := slices.Contains(append(append([]string{f.world}, f.vocabularies...), views...), "-")
+	done, err := attach(std, &spec, consumed)
 	if err != nil {
 		return statusError{runner.ExitFailed, err.Error()}
 	}
-	stop := make(chan os.Signal, 4)
-	signal.Notify(stop, runner.Signals()...)
-	spec.Stop = stop
-	result, err := runner.Run(t, spec)
+	r.result, err = runner.Run(t, spec)
 	done()
-	signal.Stop(stop)
 	if err != nil {
 		return runFailed(err)
 	}
-	r.result = result
-	r.finish(std)
-	return f.status(std, t, &r)
+	return nil
 }
 
 // runFailed is a run of which nothing came.

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"os"
 	"time"
 
 	"umwelt"
@@ -23,6 +24,8 @@ type runReport struct {
 	absent      []string // world files that are not there and that the next run would find
 	appeared    []string
 	result      runner.Result
+	hooks       []hookResult
+	stop        <-chan os.Signal
 }
 
 // runDocument is the report in JSON. No value of a variable stands in it.
@@ -47,6 +50,7 @@ type runDocument struct {
 	DurationMS float64         `json:"duration_ms"`
 	Usage      runUsage        `json:"usage"`
 	Remarks    []string        `json:"remarks"`
+	Hooks      []hookResult    `json:"hooks"`
 	Coverage   json.RawMessage `json:"coverage"`
 }
 
@@ -104,6 +108,7 @@ func (r *runReport) document(t runner.Target) runDocument {
 		Exit: runExit{res.Exit, res.Signal, res.TimedOut}, Started: res.Started.UTC().Format(time.RFC3339Nano), DurationMS: milliseconds(res.Duration),
 		Usage:    runUsage{milliseconds(res.Usage.User), milliseconds(res.Usage.System), res.Usage.MaxRSS},
 		Remarks:  utf8Texts(res.Remarks),
+		Hooks:    append([]hookResult{}, r.hooks...),
 		Coverage: r.assessment.Coverage.JSON(),
 	}
 	for _, v := range r.policy.Views {
