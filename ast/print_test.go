@@ -3,6 +3,7 @@ package ast_test
 import (
 	"bytes"
 	"flag"
+
 	"os"
 	"path/filepath"
 	"strings"
@@ -34,15 +35,17 @@ func print(t *testing.T, v *ast.View) string {
 }
 
 func TestPrint(t *testing.T) {
-	long := strings.Repeat("x", 50)
+	long, wide := strings.Repeat("x", 50), strings.Repeat("y", 100)
 	tests := []struct{ name, text, want string }{
 		{"nothing", " \n ", ""},
 		{"one line stays", `a{b:c}`, "a { b: c; }\n"},
 		{"several lines stay", "a{b:c;\n}", "a {\n  b: c;\n}\n"},
 		{"declarations side by side stay", "a{\n  b:c;d:e;\n\n  f:g }", "a {\n  b: c; d: e;\n\n  f: g;\n}\n"},
-		{"one line too long is broken", "a { " + long + ": b; c: " + long + "; }", "a {\n  " + long + ": b;\n  c: " + long + ";\n}\n"},
+		{"one line too wide is broken", "a { " + wide + ": b; c: " + wide + "; }", "a {\n  " + wide + ": b;\n  c: " + wide + ";\n}\n"},
 		{"empty block", "a{\n}", "a {}\n"},
-		{"rules in a block", "a { b { c: d } }", "a {\n  b { c: d; }\n}\n"},
+		{"rules in a block", "a {\nb { c: d } }", "a {\n  b { c: d; }\n}\n"},
+		{"rules in a block on one line", "a{b{c:d}@e f;@g{h{}}}", "a { b { c: d; } @e f; @g { h {} } }\n"},
+		{"comments in a block on one line", "a{/*b*/c:d;/*e*/}f{g:h;// i\n}", "a { /*b*/ c: d; /*e*/ }\nf {\n  g: h; // i\n}\n"},
 		{"selectors", "a>b  +c,d|e[f='g'i]:H(i):not( j,#k )&{}", "a > b + c, &d|e[f=\"g\" i]:h(\"i\"):not(j, #k) {}\n"},
 		{"long selector list", long + "," + long + ",c{}", long + ",\n" + long + ",\nc {}\n"},
 		{"ids", "#1.2,#\"a b\",#\\31 23.\\31 4, .\\34 {}", "#1.2, #\"a b\", #123.14, .\\34  {}\n"},
@@ -53,6 +56,39 @@ func TestPrint(t *testing.T) {
 		{"comments", "# a\n\n\n/* b */c{// d\ne:f; /* g */\n\n// h\n}// i", "# a\n\n/* b */\nc { // d\n  e: f; /* g */\n\n  // h\n} // i\n"},
 		{"comments inside", "a /* b */ { c: /* d */ e // f\n }", "/* b */\na {\n  c: e; /* d */ // f\n}\n"},
 		{"line ends", "a {\r\n  b: c\r\n    d;\r\n}\r\n/* e\r\n*/", "a {\n  b: c\n    d;\n}\n/* e\n*/\n"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			got := print(t, parse(t, tt.text))
+			if got != tt.want {
+				t.Errorf("%q\n got %q\nwant %q", tt.text, got, tt.want)
+			}
+			if again := print(t, parse(t, got)); again != got {
+				t.Errorf("printed again %q, want %q", again, got)
+			}
+		})
+	}
+}
+
+// TestAlign lays out neighbouring lines in columns.
+func TestAlign(t *testing.T) {
+	far, wide := strings.Repeat("x", 61), strings.Repeat("y", 100)
+	tests := []struct{ name, text, want string }{
+		{"rules", "a{b:c}\nlong{d:e}", "a    { b: c; }\nlong { d: e; }\n"},
+		{"what stood in columns before", "a     {b:c}\nlong  {d:e}", "a    { b: c; }\nlong { d: e; }\n"},
+		{"a blank line ends a group", "a{b:c}\nlong{d:e}\n\nf{}\nlonger{}", "a    { b: c; }\nlong { d: e; }\n\nf      {}\nlonger {}\n"},
+		{"so does a comment", "a{}\n/* x */\nlong{}", "a {}\n/* x */\nlong {}\n"},
+		{"and a block of several lines", "a{}\nbb{\nc:d}\nlong{}", "a {}\nbb {\n  c: d;\n}\nlong {}\n"},
+		{"at-rules of a name alone", "@a{b:c}\n@long{d:e}", "@a    { b: c; }\n@long { d: e; }\n"},
+		{"at-rules of one name", "@a b{}\n@a longer{}\n@A c{}\n@d e{}", "@a b      {}\n@a longer {}\n@A c      {}\n@d e {}\n"},
+		{"rules and at-rules apart", "a{}\n@long{}\n@b;\nlonger{}", "a {}\n@long {}\n@b;\nlonger {}\n"},
+		{"within a block", "@l{\na{}\nlong{}}\nb{}\nc1{}", "@l {\n  a    {}\n  long {}\n}\nb  {}\nc1 {}\n"},
+		{"wide letters count as one", "ä{}\nbb{}", "ä  {}\nbb {}\n"},
+		{"a head of several lines is in no column", "a{}\n" + wide + ",b{}\nlong{}", "a {}\n" + wide + ",\nb {}\nlong {}\n"},
+		{"far out keeps out", "a{}\nlong{}\n" + far + "{}", "a    {}\nlong {}\n" + far + " {}\n"},
+		{"comments behind lines", "a {} /* b */\nlong { c: d } // e\nf {}\n@g;/* h *//* i */", "a    {}        /* b */\nlong { c: d; } // e\nf    {}\n@g; /* h */ /* i */\n"},
+		{"comments behind declarations", "a {// b\nc: d; // e\nlong: f; // g\n}// h", "a { // b\n  c: d;    // e\n  long: f; // g\n} // h\n"},
+		{"a comment of two lines is in no column", "a {} /* b\n*/\nlong { c: d } /* e */", "a    {} /* b\n*/\nlong { c: d; } /* e */\n"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

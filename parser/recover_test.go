@@ -26,7 +26,7 @@ ok2 { a: b; }
 net > > x { a: b; }
 ok3 { a: b; }
 `, "1:11 syntax\n2:5 syntax\n4:17 syntax\n4:23 syntax\n4:41 syntax\n4:51 syntax\n5:14 unterminated\n8:10 syntax\n9:1 syntax\n11:13 syntax\n13:7 syntax\n",
-			"ok1 { a: b; }\nfile { ok: y; }\ntool {\n  ok: y;\n}\n@layer deep {\n  c: d; ok: y;\n}\nok2 { a: b; }\nok3 { a: b; }\n"},
+			"ok1  { a: b; }\nfile { ok: y; }\ntool {\n  ok: y;\n}\n@layer deep {\n  c: d; ok: y;\n}\nok2 { a: b; }\nok3 { a: b; }\n"},
 		{"unterminated string in a selector", "a[b=\"c] { d: e; }\nf { g: h; }", "1:5 unterminated\n", "f { g: h; }\n"},
 		{"unterminated string before a block", "a[b=\"c] {\n  d: e;\n}\nf { g: h; }", "1:5 unterminated\n", "f { g: h; }\n"},
 		{"apostrophe", "a { b: don't; c: d; }", "1:11 unterminated\n", "a { c: d; }\n"},
@@ -40,7 +40,7 @@ ok3 { a: b; }
 		{"faults inside a broken rule", "a,, { b c; d: e; }\nf { g: h; }", "1:3 syntax\n1:9 syntax\n", "f { g: h; }\n"},
 		{"declaration outside a block", "a: b;\nc { d: e; }", "1:5 syntax\n", "c { d: e; }\n"},
 		{"block without a selector", "{ a: b; }\nc {}", "1:1 syntax\n", "c {}\n"},
-		{"combinator with nothing around", "> a {}\nb { > c {} }", "1:1 syntax\n", "b {\n  > c {}\n}\n"},
+		{"combinator with nothing around", "> a {}\nb { > c {} }", "1:1 syntax\n", "b { > c {} }\n"},
 		{"combinator at the end", "a > {}", "1:5 syntax\n", ""},
 		{"brackets that do not fit", "a { b: (c]; d: [e); f: g); h: i; }", "1:10 syntax\n1:18 syntax\n1:25 syntax\n", "a { h: i; }\n"},
 		{"nothing is closed in the head", "a[b { c: d; }\ne {}", "1:2 syntax\n", "e {}\n"},
