@@ -139,7 +139,7 @@ func (v *evaluation) broken(g *registry.Property, bound *Effective) string {
 	fact := g.Attribute + " " + strings.Join(members, ", ")
 	switch g.Comparison {
 	case registry.AtMost, registry.AtLeast:
-		n, ok := v.number(g, members)
+		n, ok := v.r.engine.number(v.info.typ, g, members)
 		switch {
 		case !ok:
 			return fact + " cannot be compared with " + demand
@@ -179,19 +179,19 @@ func (v *evaluation) broken(g *registry.Property, bound *Effective) string {
 	return ""
 }
 
-// number reads the attribute as a number of the registered type.
-func (v *evaluation) number(g *registry.Property, members []string) (float64, bool) {
+// number reads the attribute that g compares as a number of the registered type.
+func (e *Engine) number(typ *registry.EntityType, g *registry.Property, members []string) (float64, bool) {
 	if len(members) != 1 {
 		return 0, false
 	}
 	t := g.Type
-	if a := v.info.typ.Attribute(g.Attribute); a != nil {
+	if a := typ.Attribute(g.Attribute); a != nil {
 		t = a.Type
 	}
 	t.HasRange = false // a fact outside the range is still compared
 	switch t.Kind {
 	case registry.Integer, registry.Number, registry.Size, registry.Duration:
-		value, problem := v.r.engine.bound.Registry.TypeText(t, members[0])
+		value, problem := e.bound.Registry.TypeText(t, members[0])
 		if problem != "" {
 			return 0, false
 		}

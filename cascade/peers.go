@@ -50,16 +50,22 @@ func (s *peers) named(t *registry.EntityType, name string) [][]*Effective {
 	key := phantom{t, name}
 	if _, ok := s.phantoms[key]; !ok {
 		s.phantoms[key] = make([]*Effective, len(t.Properties)) // what it sees of itself, in a circle
-		ent := &world.Entity{Type: t, ID: name, Parent: world.NoParent}
-		ent.Attributes = world.Complete(t, name, nil)
-		if root := e.world.RootEntity(); root >= 0 && e.world.Entities[root].Type.Taxon == t.Taxon {
-			ent.Parent = int32(root)
-		}
+		ent := e.absent(t, name)
 		v := &evaluation{r: s.r, peers: s, dropped: s.dropped}
 		v.begin(&e.types[t.Index], ent, e.fitting(ent))
 		s.phantoms[key] = slices.Clone(v.all())
 	}
 	return [][]*Effective{s.phantoms[key]}
+}
+
+// absent is the entity that a name would stand for where none exists.
+func (e *Engine) absent(t *registry.EntityType, name string) *world.Entity {
+	ent := &world.Entity{Type: t, ID: name, Parent: world.NoParent}
+	ent.Attributes = world.Complete(t, name, nil)
+	if root := e.world.RootEntity(); root >= 0 && e.world.Entities[root].Type.Taxon == t.Taxon {
+		ent.Parent = int32(root)
+	}
+	return ent
 }
 
 // called are the entities of a type whose id or name it is.
