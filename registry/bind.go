@@ -40,8 +40,9 @@ type binder struct {
 	rules    []placed
 	entities []Entity
 	order    int
-	unfolded int  // compounds made by nesting so far
-	relative bool // a selector may begin with a combinator
+	unfolded int         // compounds made by nesting so far
+	relative bool        // a selector may begin with a combinator
+	entity   *EntityType // of the compound around the parentheses that a selector stands in
 }
 
 // placed is a rule with what its place in the text says of it.

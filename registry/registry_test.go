@@ -132,6 +132,13 @@ func TestBindReports(t *testing.T) {
 		{`item:glob("x") { open: true; }`, "1:5 warning bad-selector"},
 		{`shelf[pathh="x"] { open: true; }`, "1:6 warning unknown-attribute"},
 		{`shelf[colour="x"] { open: true; }`, ""},
+		{`shelf:not([pathh="x"]) { open: true; }`, "1:11 warning unknown-attribute"},
+		{`[gradee="1"] { open: true; }`, "1:1 warning unknown-attribute"},
+		{`clerk:not([grade="9"]) { on: true; }`, "1:11 warning bad-value"},
+		{`shelf:not(clerk#ann) { open: true; }`, "1:11 error bad-selector"},
+		{`shelf[path="a/../b"] { open: true; }`, "1:6 error bad-path"},
+		{`shelf[path^="/a/"] { open: true; }`, "1:6 error bad-path"},
+		{`shelf#"../a" { open: true; }`, "1:6 error bad-path"},
 		{`@layer a b { shelf { open: true; } }`, "1:8 error syntax"},
 	} {
 		t.Run(c.text, func(t *testing.T) {
@@ -235,6 +242,32 @@ func TestUnknownInsideNotMatchesNothing(t *testing.T) {
 	b := bind(t, `shelf:not(shelff) { open: true; }`)
 	if !b.Rules[0].Selector.Never {
 		t.Error("a misspelt type inside :not widened the selector to everything")
+	}
+}
+
+// TestDoubtInsideNotMatchesNothing holds that a slip in parentheses takes the whole
+// selector with it: an exclusion that excludes nothing would be a grant.
+func TestDoubtInsideNotMatchesNothing(t *testing.T) {
+	for _, text := range []string{
+		`shelf:not([pathh^="x/"]) { open: true; }`, `clerk:not([grade="9"]) { on: true; }`, `shelf:not(:unknown) { open: true; }`,
+		`shelf:not(.a, shelff) { open: true; }`, `*:not([gradee="1"]) { open: true; }`,
+	} {
+		if b := bind(t, text); !b.Rules[0].Selector.Never {
+			t.Errorf("%s matches", text)
+		}
+	}
+	if b := bind(t, `shelf:not([colour="x"]) { open: true; }`); b.Rules[0].Selector.Never {
+		t.Error("an attribute that only the world knows is no slip")
+	}
+}
+
+func TestPathsAreCleaned(t *testing.T) {
+	for text, want := range map[string]string{
+		`shelf[path="./a//b/./c/"] { open: true; }`: "a/b/c", `shelf[path^="./a//"] { open: true; }`: "a/", `shelf#"a//b" { open: true; }`: "a/b",
+	} {
+		if got := bind(t, text).Rules[0].Selector.Target.Tests[0].Value; got != want {
+			t.Errorf("%s: got %q", text, got)
+		}
 	}
 }
 

@@ -30,6 +30,10 @@ func (r *Registry) BindSelectors(selectors []*ast.Selector) ([]*Selector, diag.L
 func (b *binder) selector(sel *ast.Selector, within *Taxon) []*Selector {
 	parts := b.compounds(sel, within)
 	last := len(parts) - 1
+	if b.entity != nil && parts[last].Type != nil && parts[last].Type.Taxon != b.entity.Taxon {
+		b.Errorf(diag.BadSelector, sel.At, "%s is of another taxon than %s, so what is in parentheses cannot test it", parts[last].Text, b.entity.Name).Hint =
+			"a condition on what is active stands left of the selector, outside parentheses"
+	}
 	target := parts[last].Type
 	switch {
 	case target != nil:
@@ -49,7 +53,7 @@ func (b *binder) selector(sel *ast.Selector, within *Taxon) []*Selector {
 func (b *binder) compounds(sel *ast.Selector, within *Taxon) []*Compound {
 	parts := make([]*Compound, len(sel.Compounds))
 	for i, c := range sel.Compounds {
-		parts[i] = b.compound(c, within)
+		parts[i] = b.compound(c, within, i == len(parts)-1)
 	}
 	return parts
 }
@@ -86,9 +90,9 @@ func (b *binder) split(sel *ast.Selector, parts []*Compound, taxon *Taxon) *Sele
 	return out
 }
 
-// compound binds one compound. Where its type is unknown it gets a test that nothing
-// fits.
-func (b *binder) compound(c *ast.Compound, within *Taxon) *Compound {
+// compound binds one compound; target says that it is the last of its selector. Where its
+// type is unknown it gets a test that nothing fits.
+func (b *binder) compound(c *ast.Compound, within *Taxon, target bool) *Compound {
 	out := &Compound{At: c.At, Text: ast.FormatSelector(&ast.Selector{Compounds: []*ast.Compound{c}, Combinators: []ast.Combinator{ast.None}})}
 	if c.Parent {
 		b.Errorf(diag.BadSelector, c.At, "& stands outside a nested rule")
@@ -109,20 +113,25 @@ func (b *binder) compound(c *ast.Compound, within *Taxon) *Compound {
 	} else if c.Taxon != "" && c.Taxon != "*" {
 		b.taxonWildcard(c, out)
 	}
-	if out.Type != nil {
-		within = out.Type.Taxon
+	// A compound in parentheses tests an entity whose type is written outside them.
+	typ := out.Type
+	if typ == nil && target && c.Type == "" && !b.relative {
+		typ = b.entity
+	}
+	if typ != nil {
+		within = typ.Taxon
 	}
 	for i := 0; i < len(c.Simples); i++ {
 		s := c.Simples[i]
 		switch s.Kind {
 		case ast.ID:
-			i += b.id(c, i, out)
+			i += b.id(c, i, typ, out)
 		case ast.Class:
 			out.Tests = append(out.Tests, Test{Kind: TestClass, Value: s.Name})
 		case ast.Attribute:
-			out.Tests = append(out.Tests, b.attribute(s, out.Type))
+			out.Tests = append(out.Tests, b.attribute(s, typ))
 		case ast.Pseudo:
-			out.Tests = append(out.Tests, b.pseudo(s, out.Type, within))
+			out.Tests = append(out.Tests, b.pseudo(s, typ, within))
 		}
 	}
 	return out
@@ -147,9 +156,12 @@ func (b *binder) taxonWildcard(c *ast.Compound, out *Compound) {
 
 // id binds the id at c.Simples[i] and returns how many simples after it belong to it:
 // for types with dotted ids "#a.b" is one id.
-func (b *binder) id(c *ast.Compound, i int, out *Compound) int {
+func (b *binder) id(c *ast.Compound, i int, typ *EntityType, out *Compound) int {
 	s := c.Simples[i]
 	test := Test{Kind: TestID, Value: s.Name}
+	if typ != nil && typ.PathAttr != "" {
+		test.Value = strings.TrimSuffix(b.path(s.At, s.Name), "/")
+	}
 	if s.Quoted {
 		out.Tests = append(out.Tests, test)
 		return 0
@@ -164,11 +176,11 @@ func (b *binder) id(c *ast.Compound, i int, out *Compound) int {
 	}
 	switch {
 	case n == 0:
-	case out.Type != nil && out.Type.Dotted:
+	case typ != nil && typ.Dotted:
 		test.Value = dotted
 		out.Tests = append(out.Tests, test)
 		return n
-	case out.Type == nil:
+	case typ == nil:
 		test.Dotted, test.Classes = dotted, n
 	}
 	out.Tests = append(out.Tests, test)
@@ -182,22 +194,26 @@ func (b *binder) attribute(s ast.Simple, t *EntityType) Test {
 	var a *Attribute
 	if t != nil {
 		a = t.Attribute(s.Name)
-		if a == nil && s.Name != "name" {
-			b.unknownAttribute(s, t)
-		}
+	}
+	if a == nil && s.Name != "name" {
+		b.unknownAttribute(s, t)
 	}
 	if a != nil {
 		test.Attr = a.Name
-		if s.Op == "=" && a.Type.Shape == One && a.Type.Kind != Boolean {
-			if v, problem := b.reg.TypeText(a.Type, s.Value); problem == "" {
-				test.Value = v.Text
-			} else {
-				b.Warnf(diag.BadValue, s.At, "%s: %s, so the selector matches nothing", a.Name, problem)
-			}
+	}
+	switch {
+	case a == nil:
+	case t.PathAttr == a.Name && s.Op == "^=":
+		test.Value = b.path(s.At, s.Value)
+	case t.PathAttr == a.Name && s.Op == "=":
+		test.Value = strings.TrimSuffix(b.path(s.At, s.Value), "/")
+	case s.Op == "=" && a.Type.Shape == One && a.Type.Kind != Boolean:
+		v, problem := b.reg.TypeText(a.Type, s.Value)
+		if problem != "" {
+			b.Warnf(diag.BadValue, s.At, "%s: %s, so the selector matches nothing", a.Name, problem)
+			break
 		}
-		if a.Type.Kind == Path && s.Op == "^=" {
-			test.Value = strings.TrimPrefix(s.Value, "./")
-		}
+		test.Value = v.Text
 	}
 	if test.Fold {
 		test.Value = strings.ToLower(test.Value)
@@ -205,25 +221,55 @@ func (b *binder) attribute(s ast.Simple, t *EntityType) Test {
 	return test
 }
 
+// unknownAttribute reports an attribute that the type, or where that is nil every type,
+// does not register.
 func (b *binder) unknownAttribute(s ast.Simple, t *EntityType) {
+	types := b.reg.types
+	if t != nil {
+		types = []*EntityType{t}
+	}
 	var names []string
-	for _, a := range t.Attributes {
-		names = append(names, a.Name)
+	for _, t := range types {
+		if t.Attribute(s.Name) != nil {
+			return
+		}
+		for _, a := range t.Attributes {
+			names = append(names, a.Name)
+		}
 	}
 	// A world may give an entity attributes that no vocabulary knows, so only a name
 	// that looks like a slip is a warning.
 	if hint := diag.DidYouMean(s.Name, names); hint != "" {
-		b.Warnf(diag.UnknownAttribute, s.At, "%s registers no attribute %s", t.Name, s.Name).Hint = hint
+		b.Warnf(diag.UnknownAttribute, s.At, "%s", unregistered(t, s.Name)).Hint = hint
 	} else {
-		b.Notef(diag.UnknownAttribute, s.At, "%s registers no attribute %s", t.Name, s.Name)
+		b.Notef(diag.UnknownAttribute, s.At, "%s", unregistered(t, s.Name))
 	}
+}
+
+func unregistered(t *EntityType, attr string) string {
+	if t == nil {
+		return "no entity type registers an attribute " + attr
+	}
+	return t.Name + " registers no attribute " + attr
+}
+
+// path is a path of the project as the world writes it. One that climbs, or that begins
+// at the host's root, can fit nothing and is an error: a restriction would be lost.
+func (b *binder) path(at diag.Span, text string) string {
+	switch {
+	case hasDotDot(text):
+		b.Errorf(diag.BadPath, at, "%s has a .. in it", diag.Quote(text))
+	case strings.HasPrefix(text, "/"):
+		b.Errorf(diag.BadPath, at, "%s begins at the host's root", diag.Quote(text)).Hint = "paths are relative to the project root, without a leading slash"
+	}
+	return cleanPath(text)
 }
 
 func (b *binder) pseudo(s ast.Simple, t *EntityType, within *Taxon) Test {
 	never := Test{Kind: TestNever}
 	switch s.Name {
 	case "not", "is", "where", "has":
-		return b.selectorTest(s, within)
+		return b.selectorTest(s, t, within)
 	case "glob":
 		v, problem := b.reg.typeOne(ValueType{Kind: Glob}, s.Arg)
 		switch {
@@ -266,14 +312,14 @@ func (b *binder) pseudoNames() []string {
 
 // selectorTest binds :not, :is, :where and :has. A selector inside that needs a context
 // is an error: what is in parentheses speaks of the entity alone.
-func (b *binder) selectorTest(s ast.Simple, within *Taxon) Test {
+func (b *binder) selectorTest(s ast.Simple, t *EntityType, within *Taxon) Test {
 	kind := map[string]TestKind{"not": TestNot, "is": TestIs, "where": TestIs, "has": TestHas}[s.Name]
 	out := Test{Kind: kind, Bare: s.Name == "where"}
 	if len(s.Selectors) == 0 {
 		b.Errorf(diag.BadSelector, s.At, ":%s needs a selector in parentheses", s.Name)
 		return Test{Kind: TestNever}
 	}
-	inner := binder{reg: b.reg, relative: kind == TestHas}
+	inner := binder{reg: b.reg, relative: kind == TestHas, entity: t}
 	for _, sel := range s.Selectors {
 		for _, bound := range inner.selector(sel, within) {
 			if len(bound.Qualifiers) > 0 {
@@ -288,9 +334,9 @@ func (b *binder) selectorTest(s ast.Simple, within *Taxon) Test {
 		}
 	}
 	b.List = append(b.List, inner.List...)
-	// Inside :not, an unknown name must not turn "nothing is excluded" into "everything
-	// fits": the whole test then fits nothing.
-	if kind == TestNot && slices.ContainsFunc(out.Selectors, func(sel *Selector) bool { return sel.Never }) {
+	// Inside :not, a name or value that is wrong must not turn "nothing is excluded" into
+	// "everything fits": the whole test then fits nothing.
+	if kind == TestNot && inner.Count(diag.Warning)+inner.Count(diag.Error) > 0 {
 		return Test{Kind: TestNever}
 	}
 	return out

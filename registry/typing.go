@@ -123,9 +123,9 @@ func (r *Registry) typeOne(t ValueType, text string) (*Value, string) {
 	return nil, fmt.Sprintf("%s is not %s", diag.Quote(text), t)
 }
 
-// typePath refuses a path that climbs, and drops a leading "./" and a final "/".
+// typePath refuses a path that climbs, and writes it without a final "/".
 func typePath(text string) (*Value, string) {
-	clean := strings.TrimPrefix(text, "./")
+	clean := cleanPath(text)
 	if len(clean) > 1 {
 		clean = strings.TrimSuffix(clean, "/")
 	}
@@ -136,6 +136,21 @@ func typePath(text string) (*Value, string) {
 		return nil, diag.Quote(text) + " has a .. in it"
 	}
 	return &Value{Text: clean}, ""
+}
+
+// cleanPath leaves out "." segments and doubled slashes. A leading and a final slash stay,
+// so that it serves for prefixes too.
+func cleanPath(text string) string {
+	for strings.Contains(text, "//") {
+		text = strings.ReplaceAll(text, "//", "/")
+	}
+	for strings.HasPrefix(text, "./") {
+		text = text[2:]
+	}
+	for strings.Contains(text, "/./") {
+		text = strings.ReplaceAll(text, "/./", "/")
+	}
+	return strings.TrimPrefix(strings.TrimSuffix(text, "/."), "./")
 }
 
 func hasDotDot(path string) bool {

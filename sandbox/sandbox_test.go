@@ -89,6 +89,10 @@ func TestSugarRefuses(t *testing.T) {
 		{`@source { * { editable: true; } }`, "1:8 error syntax"},
 		{`@source("a");`, "1:8 error syntax"},
 		{`@source(name="x", path="a/*") { * { editable: true; } }`, "1:8 error syntax"},
+		{`@source("a") { @source("b") { * { editable: true; } } }`, "1:16 error bad-selector"},
+		{`@source("a") { @tools { allow: Read; } }`, "1:16 error bad-selector"},
+		{`@source("a") { tool { allow: true; } }`, "1:16 error bad-selector"},
+		{`@network { allow: 10.0.0.5/8; }`, "1:19 error bad-value"},
 		{`@tools { alow: Read; }`, "1:10 warning unknown-property"},
 		{`@tools { allow: Read Edit; }`, "1:17 error bad-value"},
 		{`@tools x { allow: Read; }`, "1:1 error syntax"},
@@ -108,6 +112,31 @@ func TestSugarRefuses(t *testing.T) {
 		}
 		if strings.Join(got, "; ") != c.want {
 			t.Errorf("%s: got %q, want %q", c.text, got, c.want)
+		}
+	}
+}
+
+func TestSourcePlacesSelectors(t *testing.T) {
+	r := load(t)
+	for text, want := range map[string]string{
+		`@source("a//./b/") { * { editable: true; } }`:         `file[path^="a/b/"]`,
+		`@source("./") { * { editable: true; } }`:              `file`,
+		`@source("a/") { * * { editable: true; } }`:            `* file[path^="a/"]`,
+		`@source("a/") { mode#review * { editable: true; } }`:  `mode#review file[path^="a/"]`,
+		`@source("a/") { dir.gen > .x { editable: true; } }`:   `dir.gen > file[path^="a/"].x`,
+		`@source("a/") { mode#m .fn { show: body; } }`:         `mode#m file[path^="a/"] node[kind="function"]`,
+		`@source("a/") { file.x node { show: body; } }`:        `file[path^="a/"].x node`,
+		`@source("a/") { node[kind="class"] { show: body; } }`: `file[path^="a/"] node[kind="class"]`,
+		`@source("project[1]/") { * { editable: true; } }`:     `file[path^="project[1]/"]`,
+		`@network { deny: *; allow: h; deny: b.com, c.com; }`:  `network`,
+	} {
+		v, _ := parser.Parse(&diag.Source{Name: "v.umw", Text: []byte(text)})
+		b := r.Bind(registry.Options{}, v)
+		if b.Diagnostics.HasErrors() || b.Rules[0].Selector.Text != want {
+			t.Errorf("%s: got %s, %v", text, b.Rules[0].Selector.Text, b.Diagnostics)
+		}
+		if want == "network" && b.Rules[0].Declarations[0].Typed[0].Value.Text != "*, b.com, c.com" {
+			t.Errorf("deny lines do not add up: %s", b.Rules[0].Declarations[0].Typed[0].Value.Text)
 		}
 	}
 }

@@ -33,9 +33,16 @@ func rewriteSource(at *ast.AtRule, out *registry.SugarOutput) {
 			r := *n
 			r.Selectors = nil
 			for _, sel := range n.Selectors {
-				r.Selectors = append(r.Selectors, arg.place(sel)...)
+				placed := arg.place(sel)
+				if placed == nil {
+					out.Diagnostics.Errorf(diag.BadSelector, sel.At, "%s is not about the files of a source", ast.FormatSelector(sel))
+				}
+				r.Selectors = append(r.Selectors, placed...)
 			}
 			out.Nodes = append(out.Nodes, &r)
+		case *ast.AtRule:
+			out.Diagnostics.Errorf(diag.BadSelector, n.At, "@%s cannot stand inside @source, whose path it would not follow", n.Name).Hint =
+				"write it outside, with the whole path"
 		default:
 			out.Nodes = append(out.Nodes, n)
 		}
@@ -79,11 +86,13 @@ func sourceArgument(at *ast.AtRule) (a argument, problem string) {
 		}
 		v = v.Args[path]
 	}
-	a.path = strings.TrimPrefix(text(v), "./")
-	a.path, a.dir = strings.CutSuffix(a.path, "/")
-	if a.path == "." {
-		a.path, a.dir = "", true
+	a.dir = strings.HasSuffix(text(v), "/")
+	for _, part := range strings.Split(text(v), "/") {
+		if part != "" && part != "." {
+			a.path += "/" + part
+		}
 	}
+	a.path = strings.TrimPrefix(a.path, "/")
 	switch {
 	case text(v) == "":
 		return a, "has an empty path"
@@ -104,29 +113,49 @@ func sourceArgument(at *ast.AtRule) (a argument, problem string) {
 // more often a directory's name than a choice of one letter.
 func isGlob(path string) bool { return strings.ContainsAny(path, "*?{") }
 
-// place puts a selector of the block below the source. "*" is every file; ".fn#name" is
-// a definition in one.
+// place puts a selector of the block below the source: its last compound that is about
+// files ("*" is every file) is narrowed to the source's; ".fn#name" alone is a definition
+// in one. It is nil where no compound is about files.
 func (a argument) place(sel *ast.Selector) []*ast.Selector {
-	first := *sel.Compounds[0]
-	if len(sel.Compounds) == 1 && (first.Type == "" || first.Type == "*") {
-		if node, ok := definition(first); ok {
-			var out []*ast.Selector
-			for _, f := range a.files(compound(first.At, "file")) {
-				f.Compounds = append(f.Compounds, node)
-				f.Combinators = append(f.Combinators, ast.Descendant)
-				out = append(out, f)
-			}
-			return out
+	last := len(sel.Compounds) - 1
+	if c := *sel.Compounds[last]; c.Type == "" || c.Type == "*" {
+		if node, ok := definition(c); ok {
+			return a.narrowed(sel, last, compound(c.At, "file"), node)
 		}
 	}
-	if first.Type == "" || first.Type == "*" {
-		first.Type, first.TypeAt = "file", first.At
+	for i := last; i >= 0; i-- {
+		c := *sel.Compounds[i]
+		switch strings.ToLower(c.Type) {
+		case "", "*":
+			c.Type, c.TypeAt = "file", c.At
+		case "file", "dir":
+		case "node":
+			if i == 0 {
+				return a.narrowed(sel, 0, compound(c.At, "file"), &c)
+			}
+			continue
+		default:
+			return nil
+		}
+		return a.narrowed(sel, i, &c)
 	}
+	return nil
+}
+
+// narrowed is sel with its compound i replaced by with, of which the first is narrowed to
+// the source's files.
+func (a argument) narrowed(sel *ast.Selector, i int, with ...*ast.Compound) []*ast.Selector {
 	var out []*ast.Selector
-	for _, f := range a.files(&first) {
-		f.Compounds = append(f.Compounds, sel.Compounds[1:]...)
-		f.Combinators = append(f.Combinators, sel.Combinators[1:]...)
-		out = append(out, f)
+	for _, f := range a.files(with[0]) {
+		for _, c := range with[1:] {
+			f.Compounds = append(f.Compounds, c)
+			f.Combinators = append(f.Combinators, ast.Descendant)
+		}
+		n := &ast.Selector{At: sel.At}
+		n.Compounds = append(append(append(n.Compounds, sel.Compounds[:i]...), f.Compounds...), sel.Compounds[i+1:]...)
+		n.Combinators = append(n.Combinators, sel.Combinators[:i+1]...)
+		n.Combinators = append(append(n.Combinators, f.Combinators[1:]...), sel.Combinators[i+1:]...)
+		out = append(out, n)
 	}
 	return out
 }

@@ -127,18 +127,24 @@ func rewriteHook(at *ast.AtRule, out *registry.SugarOutput) {
 	}
 }
 
-// rewriteNetwork writes "deny" out as one rule on the whole network and "allow" as a
-// rule per endpoint.
+// rewriteNetwork writes "deny" out as one rule on the whole network, whose patterns add
+// up over the lines, and "allow" as a rule per endpoint.
 func rewriteNetwork(at *ast.AtRule, out *registry.SugarOutput) {
+	var deny *ast.Declaration
 	items(at, out, func(d *ast.Declaration) {
 		switch strings.ToLower(d.Property) {
 		case "deny":
-			deny := *d
-			deny.Values = make([]ast.Value, len(d.Values))
-			for i, v := range d.Values {
-				deny.Values[i] = ast.Value{At: v.At, Kind: ast.String, Text: text(v), Raw: v.Raw}
+			if deny == nil {
+				first := *d
+				first.Values = nil
+				deny = &first
+				out.Nodes = append(out.Nodes, rule(d.At, chain(d.At, compound(d.At, "network")), deny))
+			} else if deny.Flag != d.Flag {
+				out.Diagnostics.Errorf(diag.BadValue, d.At, "the deny lines of one @network carry one flag").Hint = "write them in two @network blocks"
 			}
-			out.Nodes = append(out.Nodes, rule(d.At, chain(d.At, compound(d.At, "network")), &deny))
+			for _, v := range d.Values {
+				deny.Values = append(deny.Values, ast.Value{At: v.At, Kind: ast.String, Text: text(v), Raw: v.Raw})
+			}
 		case "allow":
 			for _, v := range d.Values {
 				tests, problem := endpoint(v)
@@ -161,7 +167,10 @@ func endpoint(v ast.Value) (tests []ast.Simple, problem string) {
 	if s == "*" {
 		return nil, ""
 	}
-	if _, err := netip.ParsePrefix(s); err == nil {
+	if p, err := netip.ParsePrefix(s); err == nil {
+		if p != p.Masked() {
+			return nil, "has bits set behind its prefix; the range is " + p.Masked().String()
+		}
 		return []ast.Simple{attr(v.At, "cidr", "=", s)}, ""
 	}
 	host, port, hasPort := s, "", false
