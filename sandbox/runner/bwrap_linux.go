@@ -35,6 +35,9 @@ var bwrapTarget = Target{
 	},
 	notes: func(c *confine.Confinement) []compilers.Note {
 		_, notes := c.Network.AllOrNothing()
+		if _, ok := throughProxy(c.Network); ok {
+			notes = proxyNotes(c.Network)
+		}
 		return append(slices.Clone(c.Notes), notes...)
 	},
 }
@@ -107,16 +110,44 @@ func launchBwrap(s *Spec, r *Result, path string, options []string, prog []byte,
 		return nil, err
 	}
 	defer blockW.Close()
+	env := environment(s)
+	var out *handover
+	var config []byte
+	rules, proxied := throughProxy(s.Confinement.Network)
 	argv := []string{"bwrap", "--args", strconv.Itoa(bwrapArgs), "--seccomp", strconv.Itoa(bwrapFilter),
-		"--json-status-fd", strconv.Itoa(bwrapStatus), "--block-fd", strconv.Itoa(bwrapBlock), "--"}
+		"--json-status-fd", strconv.Itoa(bwrapStatus), "--block-fd", strconv.Itoa(bwrapBlock)}
+	if proxied {
+		// The network is made before bubblewrap starts, so that it has to keep it.
+		argv = append(argv, "--share-net")
+	}
+	argv = append(append(argv, "--"), s.Command...)
 	streams, err := relay(s)
 	if err != nil {
 		return nil, err
 	}
-	cmd := &exec.Cmd{Path: path, Args: append(argv, s.Command...), Env: environment(s)}
+	cmd := &exec.Cmd{Path: path, Args: argv, Env: env}
+	if proxied {
+		cmd = stageCommand(stageNet)
+		cmd.Env = proxyEnvironment(env)
+		if out, err = newHandover(); err != nil {
+			return nil, err
+		}
+		if config, err = json.Marshal(netConfig{path, bytesOfAll(argv)}); err != nil {
+			return nil, err
+		}
+	}
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = streams.inside[0], streams.inside[1], streams.inside[2]
 	cmd.ExtraFiles = []*os.File{args, filter, statusW, blockR}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: unix.SIGKILL}
+	if proxied {
+		f, err := memory("configuration", config)
+		if err != nil {
+			return nil, err
+		}
+		defer f.Close()
+		cmd.ExtraFiles = append(cmd.ExtraFiles, f, out.theirs)
+		inNetwork(cmd.SysProcAttr)
+	}
 	r.Argv = append(append([]string{"bwrap"}, options...), append([]string{"--"}, s.Command...)...)
 	p, err := begin(cmd, func() error {
 		if !scoped {
@@ -127,9 +158,23 @@ func launchBwrap(s *Spec, r *Result, path string, options []string, prog []byte,
 	statusW.Close()
 	blockR.Close()
 	streams.started()
+	if out != nil {
+		out.theirs.Close()
+	}
 	if err != nil {
 		statusR.Close()
+		if out != nil {
+			out.mine.Close()
+		}
 		return nil, fmt.Errorf("bwrap cannot be started: %w", err)
+	}
+	if out != nil {
+		if p.proxy, err = out.serve(s, rules); err != nil {
+			_ = cmd.Process.Kill()
+			<-p.exited
+			statusR.Close()
+			return nil, err
+		}
 	}
 	status := json.NewDecoder(bufio.NewReader(statusR))
 	var info struct {

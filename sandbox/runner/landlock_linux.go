@@ -41,18 +41,36 @@ var landlockTarget = Target{
 	},
 	version: func() string { return fmt.Sprintf("Landlock ABI %d", landlockABI()) },
 	notes: func(c *confine.Confinement) []compilers.Note {
-		_, notes := landlock.Rules(c)
+		_, notes := landlock.Rules(proxied(c))
+		if _, ok := throughProxy(c.Network); ok && proxied(c) != c {
+			notes = append(notes, proxyNotes(c.Network)...)
+		}
 		return append(slices.Clone(c.Notes), notes...)
 	},
 }
 
+// proxied is a confinement as Landlock sees it: where a proxy opens what the policy does,
+// the network itself is closed. Ports of any host it can open by itself.
+func proxied(c *confine.Confinement) *confine.Confinement {
+	hosts := c.Network.Open || slices.ContainsFunc(c.Network.Allow, func(e confine.Endpoint) bool { return e.Host != "" || e.CIDR != "" || e.Port == 0 })
+	if _, ok := throughProxy(c.Network); !ok || !hosts && len(c.Network.Deny) == 0 {
+		return c
+	}
+	closed := *c
+	closed.Network = confine.Network{}
+	return &closed
+}
+
 func startLandlock(s *Spec, r *Result) (*process, error) {
-	set, _ := landlock.Rules(s.Confinement)
+	set, _ := landlock.Rules(proxied(s.Confinement))
 	p, err := (*process)(nil), errNoNamespaces
 	if !s.bare {
 		p, err = launchLandlock(s, r, set, true)
 	}
 	if errors.Is(err, errNoNamespaces) {
+		if proxied(s.Confinement) != s.Confinement {
+			r.Remarks = append(r.Remarks, "the kernel gives this user no namespaces, so there is no proxy and the network stays closed")
+		}
 		r.Remarks = append(r.Remarks, "the kernel gives this user no namespaces, so there is no private /tmp, /dev/shm or /proc, no loopback network, and owners, permissions and times cannot be changed anywhere")
 		if abi := landlockABI(); abi < abiScopes {
 			return nil, &MissingError{"landlock", "without namespaces, this kernel's Landlock cannot keep signals inside", "Linux 6.12 or later, or user namespaces"}
@@ -73,8 +91,16 @@ func launchLandlock(s *Spec, r *Result, set landlock.Set, namespaces bool) (*pro
 	if err != nil {
 		return nil, err
 	}
+	var out *handover
+	env := landlockEnvironment(s, set, namespaces)
+	if namespaces && proxied(s.Confinement) != s.Confinement {
+		env = proxyEnvironment(env)
+		if out, err = newHandover(); err != nil {
+			return nil, err
+		}
+	}
 	c := execConfig{
-		Dir: []byte(s.Confinement.Root), Argv: bytesOfAll(s.Command), Env: bytesOfAll(landlockEnvironment(s, set, namespaces)),
+		Dir: []byte(s.Confinement.Root), Argv: bytesOfAll(s.Command), Env: bytesOfAll(env),
 		Rules: rules, Limits: rlimits(s.Confinement.Limits), Filter: filter(landlockPolicy(s, set, namespaces)),
 	}
 	if s.Confinement.Limits.CPU != nil {
@@ -87,7 +113,7 @@ func launchLandlock(s *Spec, r *Result, set landlock.Set, namespaces bool) (*pro
 	stage, config := stageExec, inner
 	if namespaces {
 		stage = stageInit
-		if config, err = json.Marshal(initConfig{Mounts: mountsOf(set, rules), Exec: inner}); err != nil {
+		if config, err = json.Marshal(initConfig{Mounts: mountsOf(set, rules), Listen: out != nil, Exec: inner}); err != nil {
 			return nil, err
 		}
 	}
@@ -97,7 +123,7 @@ func launchLandlock(s *Spec, r *Result, set landlock.Set, namespaces bool) (*pro
 	if namespaces {
 		isolate(cmd.SysProcAttr, set.Network.Mode == landlock.Closed)
 	}
-	return startStage(cmd, config, namespaces, s.Confinement.Limits)
+	return startStage(cmd, config, namespaces, s, out)
 }
 
 // isolate asks for namespaces. Root has the right to them; anybody else gets them in a
@@ -117,7 +143,7 @@ func isolate(a *syscall.SysProcAttr, network bool) {
 	}
 }
 
-func startStage(cmd *exec.Cmd, config []byte, namespaces bool, limits confine.Limits) (*process, error) {
+func startStage(cmd *exec.Cmd, config []byte, namespaces bool, s *Spec, out *handover) (*process, error) {
 	configR, configW, err := os.Pipe()
 	if err != nil {
 		return nil, err
@@ -134,6 +160,9 @@ func startStage(cmd *exec.Cmd, config []byte, namespaces bool, limits confine.Li
 	if !namespaces {
 		cmd.ExtraFiles = cmd.ExtraFiles[:2]
 	}
+	if out != nil {
+		cmd.ExtraFiles = append(cmd.ExtraFiles, out.theirs)
+	}
 	closeAll := func(files ...*os.File) {
 		for _, f := range files {
 			f.Close()
@@ -141,17 +170,28 @@ func startStage(cmd *exec.Cmd, config []byte, namespaces bool, limits confine.Li
 	}
 	p, err := begin(cmd, nil)
 	closeAll(configR, statusW, resultW)
+	if out != nil {
+		out.theirs.Close()
+	}
 	if err != nil {
 		closeAll(configW, statusR, resultR)
+		if out != nil {
+			out.mine.Close()
+		}
 		if namespaces && (errors.Is(err, unix.EPERM) || errors.Is(err, unix.ENOSPC) || errors.Is(err, unix.EINVAL) || errors.Is(err, unix.EACCES) || errors.Is(err, unix.EUSERS)) {
 			return nil, errNoNamespaces
 		}
 		return nil, fmt.Errorf("the sandbox cannot be started: %w", err)
 	}
 	p.leader = cmd.Process.Pid
-	p.group = newGroup(p.leader, limits)
+	p.group = newGroup(p.leader, s.Confinement.Limits)
 	_, writeErr := configW.Write(config)
 	closeAll(configW)
+	if out != nil {
+		rules, _ := throughProxy(s.Confinement.Network)
+		p.proxy, err = out.serve(s, rules)
+		writeErr = errors.Join(writeErr, err)
+	}
 	f, failed := drain(statusR)
 	closeAll(statusR)
 	if failed || writeErr != nil {

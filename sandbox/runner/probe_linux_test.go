@@ -8,6 +8,8 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/http"
+	"net/url"
 	"os"
 	"os/exec"
 	"slices"
@@ -183,6 +185,25 @@ func dial(network, address string) error {
 	return err
 }
 
+// get fetches through the proxy that the environment names. The address of the loopback is
+// asked of the proxy too, which programs do not do by themselves.
+func get(address string) error {
+	proxy, err := url.Parse(os.Getenv("HTTP_PROXY"))
+	if err != nil {
+		return err
+	}
+	client := http.Client{Transport: &http.Transport{Proxy: http.ProxyURL(proxy)}, Timeout: 2 * time.Second}
+	r, err := client.Get(address)
+	if err != nil {
+		return err
+	}
+	defer r.Body.Close()
+	if r.StatusCode != http.StatusOK {
+		return errors.New(r.Status)
+	}
+	return nil
+}
+
 // between talks over the loopback inside.
 func between() error {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -306,7 +327,14 @@ var operations = map[string]func(a []string) error{
 		unix.Close(pair[0])
 		return unix.Close(pair[1])
 	},
-	"dial":    func(a []string) error { return dial(a[0], a[1]) },
+	"dial": func(a []string) error { return dial(a[0], a[1]) },
+	"get":  func(a []string) error { return get(a[0]) },
+	"environ": func(a []string) error {
+		if !slices.Contains(os.Environ(), a[0]) {
+			return errors.New("it is not there")
+		}
+		return nil
+	},
 	"between": func([]string) error { return between() },
 	"vsock":   func([]string) error { return socket(unix.AF_VSOCK, unix.SOCK_STREAM, 0) },
 	"packet":  func([]string) error { return socket(unix.AF_PACKET, unix.SOCK_RAW, 0) },

@@ -23,6 +23,7 @@ type process struct {
 	own     syscall.WaitStatus
 	usage   *syscall.Rusage
 	outcome func(own syscall.WaitStatus) (syscall.WaitStatus, bool)
+	proxy   func()         // ends the proxy; may be nil
 	ended   syscall.Signal // the first signal that was forwarded
 	drain   func()         // waits until the output has arrived; may be nil
 }
@@ -74,6 +75,9 @@ func (p *process) end() {
 
 // reap ends what is left of the session, and takes note of what the first process used.
 func (p *process) reap() {
+	if p.proxy != nil {
+		p.proxy()
+	}
 	for range 2000 {
 		ended := unix.Kill(-p.leader, unix.SIGKILL)
 		if p.adopt(); ended != nil {

@@ -8,6 +8,7 @@ package runner
 
 import (
 	"errors"
+	"io"
 	"maps"
 	"os"
 	"time"
@@ -28,6 +29,8 @@ type Spec struct {
 	// Stop forwards the signals that it receives to the command. The second one, and a
 	// closed channel, end the run.
 	Stop <-chan os.Signal
+	// Observe gets what the proxy to the network decides, as observation lines; nil for none.
+	Observe io.Writer
 
 	// bare does without namespaces where a target can, as on a kernel that gives none.
 	bare bool

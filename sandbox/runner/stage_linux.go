@@ -28,11 +28,13 @@ const (
 	fdConfig = 3 // what to do, as JSON
 	fdStatus = 4 // what went wrong, as JSON; closed and empty once the command runs
 	fdResult = 5 // the first stage writes how the command ended
+	fdListen = 6 // the first stage hands the proxy's listener out, where there is one
 )
 
 // initConfig is what the first stage reads.
 type initConfig struct {
 	Mounts mountsConfig
+	Listen bool            // a listener for the proxy is wanted
 	Exec   json.RawMessage // execConfig
 }
 
@@ -55,6 +57,8 @@ func Main() {
 	switch os.Args[1] {
 	case stageInit:
 		os.Exit(initStage())
+	case stageNet:
+		os.Exit(netStage())
 	case stageExec:
 		runtime.LockOSThread()
 		var c execConfig
@@ -65,13 +69,18 @@ func Main() {
 	}
 }
 
+// decodeFrom reads JSON from a descriptor and closes it.
+func decodeFrom(fd int, to any) error {
+	f := os.NewFile(uintptr(fd), "configuration")
+	defer f.Close()
+	return json.NewDecoder(f).Decode(to)
+}
+
 func readConfig(to any) bool {
-	f := os.NewFile(fdConfig, "configuration")
-	if err := json.NewDecoder(f).Decode(to); err != nil {
+	if err := decodeFrom(fdConfig, to); err != nil {
 		fail(failure{Exit: ExitFailed, What: fmt.Sprintf("a stage of the sandbox got no configuration: %v", err)})
 		return false
 	}
-	f.Close()
 	unix.CloseOnExec(fdStatus)
 	return true
 }
@@ -97,6 +106,12 @@ func initStage() int {
 	if f := c.Mounts.make(); f != nil {
 		fail(*f)
 		return ExitFailed
+	}
+	if c.Listen {
+		if err := give(fdListen); err != nil {
+			fail(failure{Exit: ExitFailed, What: fmt.Sprintf("the listener of the proxy cannot be made: %v", err)})
+			return ExitFailed
+		}
 	}
 	cmd, err := startExecStage(c.Exec)
 	if err != nil {
