@@ -3,6 +3,7 @@ package verify
 import (
 	"crypto/rand"
 	"errors"
+	"maps"
 	"net"
 	"os"
 	"path/filepath"
@@ -52,7 +53,7 @@ func (v *verifier) outside(c *confine.Confinement) ([]check, error) {
 }
 
 // tryEnvironment compares the variables inside with the policy.
-func (v *verifier) tryEnvironment(s *session, res *cascade.Resolution, c *confine.Confinement, t *tally) error {
+func (v *verifier) tryEnvironment(s *session, res *cascade.Resolution, t *tally) error {
 	results, err := s.ask([]probe.Op{{Do: "environ"}})
 	if err != nil {
 		return err
@@ -67,55 +68,71 @@ func (v *verifier) tryEnvironment(s *session, res *cascade.Resolution, c *confin
 		name, value, _ := strings.Cut(l, "=")
 		given[name] = value
 	}
-	passes := map[string]confine.Env{}
-	for _, e := range c.Env {
-		passes[e.Name] = e
-	}
 	lowered := v.lowered()
+	variables := map[string]variable{canary: {}}
 	names := []string{canary}
 	w := res.World()
+	env := typeOf(w.Registry, "env")
 	for i := range w.Entities {
-		if e := &w.Entities[i]; e.Type == typeOf(w.Registry, "env") {
-			name, ok := e.Attr("name")
-			if !ok {
-				name = e.ID
-			}
-			names = append(names, name)
+		e := &w.Entities[i]
+		if e.Type != env {
+			continue
 		}
+		name, ok := e.Attr("name")
+		if !ok {
+			name = e.ID
+		}
+		allow := res.Get(i, env.Property("allow"))
+		it := variable{passes: allow.Value.Bool(), set: res.Get(i, env.Property("value")).Value != nil}
+		if allow.Winner != nil {
+			it.by = confine.Source{Rule: allow.Winner.Rule, Declaration: allow.Winner.Declaration}
+		}
+		// Of two entities with one name, the more restrictive one is not the one that counts.
+		if have := variables[name]; !have.passes || it.passes && it.set {
+			variables[name] = it
+		}
+		names = append(names, name)
 	}
 	slices.Sort(names)
 	for _, name := range slices.Compact(names) {
 		t.count("environ")
 		t.report.Variables++
 		value, is := inside[name]
-		e, passes := passes[name]
+		it := variables[name]
 		host, has := given[name]
-		want, has2 := host, has
-		if e.Set {
-			want, has2 = v.values[name], true
+		want := host
+		if it.set {
+			want, has = v.values[name], true
 		}
 		f := Finding{Do: "environ", Path: name, Policy: "it does not pass"}
-		if passes {
-			f.Policy = "it passes, by " + e.By.String()
+		if it.passes {
+			f.Policy = "it passes, by " + it.by.String()
 		}
 		switch {
-		case !passes && is && has && value == host && !ownVariable[name]:
+		case ownVariable[name]:
+		case !it.passes && is && value == host:
 			f.Got = "it is there"
 			t.find(true, f)
-		case passes && e.Set && is && value != want:
+		case it.passes && it.set && is && value != want:
 			f.Got = "it does not have the value that the policy fixes"
-			t.find(has && value == host, f)
-		case passes && has2 && (!is || value != want) && !ownVariable[name] && !lowered(e.By):
+			t.find(value == host, f)
+		case it.passes && has && (!is || value != want) && !lowered(it.by):
 			f.Got = "it is not there as it was given"
 			t.find(false, f)
 		}
 	}
-	for name := range inside {
-		if _, known := passes[name]; !known && !ownVariable[name] && given[name] != "" && inside[name] == given[name] && !slices.Contains(names, name) {
+	for _, name := range slices.Sorted(maps.Keys(inside)) {
+		if _, known := variables[name]; !known && !ownVariable[name] && given[name] != "" && inside[name] == given[name] {
 			t.find(true, Finding{Do: "environ", Path: name, Policy: "no rule lets it pass", Got: "it is there"})
 		}
 	}
 	return nil
+}
+
+// variable is what the rules say of one.
+type variable struct {
+	passes, set bool
+	by          confine.Source
 }
 
 // canary is a variable that no policy knows.

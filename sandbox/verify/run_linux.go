@@ -1,6 +1,7 @@
 package verify
 
 import (
+	"debug/elf"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -89,6 +90,13 @@ func (v *verifier) prepare() error {
 	if err := os.Chmod(v.dir, 0o755); err != nil {
 		return err
 	}
+	if f, err := elf.Open(v.Program); err == nil {
+		static := !slices.ContainsFunc(f.Progs, func(p *elf.Prog) bool { return p.Type == elf.PT_INTERP })
+		f.Close()
+		if !static {
+			return errors.New("this program needs a loader and libraries, which a sandbox may not have: build it with CGO_ENABLED=0")
+		}
+	}
 	v.program = filepath.Join(v.dir, "probe")
 	if err := copyFile(v.Program, v.program); err != nil {
 		return err
@@ -160,7 +168,7 @@ func (v *verifier) tryAll(s *session, res *cascade.Resolution, c *confine.Confin
 	}
 	defer l.close()
 	v.report.Endpoints = len(network)
-	if err := v.tryEnvironment(s, res, c, t); err != nil {
+	if err := v.tryEnvironment(s, res, t); err != nil {
 		return err
 	}
 	if err := v.run(s, append(outside, network...), t); err != nil {

@@ -27,6 +27,11 @@ type session struct {
 
 // start starts a probe in a sandbox.
 func (v *verifier) start(c *confine.Confinement) (*session, error) {
+	if v.tamper != nil {
+		wrong := *c
+		v.tamper(&wrong)
+		c = &wrong
+	}
 	inR, inW, err := os.Pipe()
 	if err != nil {
 		return nil, err

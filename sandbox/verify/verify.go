@@ -9,6 +9,7 @@ package verify
 import (
 	"umwelt/cascade"
 	"umwelt/compilers"
+	"umwelt/compilers/confine"
 )
 
 // Options say what to verify and how.
@@ -29,6 +30,8 @@ type Options struct {
 	Load func(root string) (*cascade.Resolution, error)
 	// Doing, where it is set, is told what is done next.
 	Doing func(what string)
+
+	tamper func(*confine.Confinement) // tests make the sandbox wrong with it
 }
 
 // Report is what came of it.
