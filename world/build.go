@@ -117,7 +117,7 @@ func (w *World) Ancestors(i int) AncestorIter { return w.AncestorsOf(&w.Entities
 
 // AncestorsOf is Ancestors for an entity that need not be in the world: its Parent is.
 func (w *World) AncestorsOf(e *Entity) AncestorIter {
-	it := AncestorIter{groupIter: w.groupsOf(e), at: NoParent, next: e.Parent}
+	it := AncestorIter{groupIter: NewMatcher(w).groupsOf(e), at: NoParent, next: e.Parent}
 	if it.path != "" {
 		it.lastPath = NoParent
 		it.pending = true
@@ -132,8 +132,8 @@ func (w *World) AncestorsOf(e *Entity) AncestorIter {
 
 // groupPath is the path that decides which groups e lies in: its own or that of its
 // nearest ancestor with one. It is "" where no group can hold e.
-func (w *World) groupPath(e *Entity) string {
-	if len(w.groups) == 0 {
+func (m *Matcher) groupPath(e *Entity) string {
+	if len(m.w.groups) == 0 {
 		return ""
 	}
 	for {
@@ -146,7 +146,7 @@ func (w *World) groupPath(e *Entity) string {
 		if e.Parent == NoParent {
 			return ""
 		}
-		e = &w.Entities[e.Parent]
+		e = m.entity(e.Parent)
 	}
 }
 
@@ -192,7 +192,12 @@ func (w *World) GroupEntities() []int32 {
 // AppendGroups adds to dst the groups that e lies in, the nearest first. e need not be in
 // the world.
 func (w *World) AppendGroups(dst []int32, e *Entity) []int32 {
-	it := w.groupsOf(e)
+	return NewMatcher(w).AppendGroups(dst, e)
+}
+
+// AppendGroups is World.AppendGroups.
+func (m *Matcher) AppendGroups(dst []int32, e *Entity) []int32 {
+	it := m.groupsOf(e)
 	for g := it.nextGroup(); g != NoParent; g = it.nextGroup() {
 		dst = append(dst, g)
 	}
@@ -208,9 +213,9 @@ type groupIter struct {
 	done   bool   // the groups that hold everything have come
 }
 
-func (w *World) groupsOf(e *Entity) groupIter {
-	path := w.groupPath(e)
-	return groupIter{w: w, taxon: e.Type.Taxon, path: path, done: path == ""}
+func (m *Matcher) groupsOf(e *Entity) groupIter {
+	path := m.groupPath(e)
+	return groupIter{w: m.w, taxon: e.Type.Taxon, path: path, done: path == ""}
 }
 
 // nextGroup is the next group's entity, or NoParent.

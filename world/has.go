@@ -43,6 +43,16 @@ func (b Bits) compact() entitySet {
 	return entitySet{list: list}
 }
 
+// grow is the set as bits, with room for n entities.
+func (s entitySet) grow(n int) Bits {
+	out := NewBits(n)
+	copy(out, s.bits)
+	for _, i := range s.list {
+		out.Add(int(i))
+	}
+	return out
+}
+
 func (s entitySet) has(i int) bool {
 	if s.bits != nil {
 		return s.bits.Has(i)
@@ -53,21 +63,53 @@ func (s entitySet) has(i int) bool {
 
 // hasSet is the set of entities that ":has(sel)" fits, worked out on first use.
 func (m *Matcher) hasSet(sel *registry.Selector, child bool) entitySet {
-	if _, ok := m.has[sel]; !ok {
-		m.PrepareHas(sel, child, nil)
+	var old *entitySet // of the world without what an extension adds
+	for at, grown := m, false; at != nil; at = at.from {
+		if set, ok := at.has[sel]; ok && !grown {
+			return set
+		} else if ok {
+			old = &set
+			break
+		}
+		grown = grown || at.fresh
 	}
+	if old == nil || hasInside(sel) {
+		m.PrepareHas(sel, child, nil)
+		return m.has[sel]
+	}
+	// What is added can only make more entities fit, all of them above it.
+	added := make([]int32, len(m.more))
+	for i := range added {
+		added[i] = int32(len(m.w.Entities) + i)
+	}
+	m.prepareHas(sel, child, added, old.grow(m.count()))
 	return m.has[sel]
+}
+
+// hasInside reports whether a selector holds a :has itself.
+func hasInside(sel *registry.Selector) bool {
+	return compoundHas(sel.Target) || slices.ContainsFunc(sel.Structure, func(l registry.Link) bool { return compoundHas(l.Compound) })
+}
+
+func compoundHas(c *registry.Compound) bool {
+	return slices.ContainsFunc(c.Tests, func(t registry.Test) bool {
+		return t.Kind == registry.TestHas || slices.ContainsFunc(t.Selectors, hasInside)
+	})
 }
 
 // PrepareHas works out the set of entities that ":has(sel)" fits and keeps it. child says
 // that what sel begins with must be a child and not any descendant. candidates are the
 // only entities that the target of sel can fit; nil stands for all.
 func (m *Matcher) PrepareHas(sel *registry.Selector, child bool, candidates []int32) {
-	above := NewBits(len(m.w.Entities))
-	done := NewBits(len(m.w.Entities)) // this entity and its parents are in above
+	m.prepareHas(sel, child, candidates, NewBits(m.count()))
+}
+
+// prepareHas adds to above, which already holds some of the set.
+func (m *Matcher) prepareHas(sel *registry.Selector, child bool, candidates []int32, above Bits) {
+	done := NewBits(m.count()) // the ancestors of this entity are in above
 	var tops []int32
 	visit := func(i int) {
-		e := &m.w.Entities[i]
+		e := m.entity(int32(i))
 		if sel.Never || len(sel.Qualifiers) > 0 || sel.Taxon != nil && sel.Taxon != e.Type.Taxon || !m.Compound(sel.Target, e, i) {
 			return
 		}
@@ -82,7 +124,7 @@ func (m *Matcher) PrepareHas(sel *registry.Selector, child bool, candidates []in
 		}
 	}
 	if candidates == nil {
-		for i := range m.w.Entities {
+		for i := range m.count() {
 			visit(i)
 		}
 	} else {
@@ -90,24 +132,26 @@ func (m *Matcher) PrepareHas(sel *registry.Selector, child bool, candidates []in
 			visit(int(i))
 		}
 	}
-	m.own()
+	if m.has == nil {
+		m.has = map[*registry.Selector]entitySet{}
+	}
 	m.has[sel] = above.compact()
 }
 
 // markAbove adds the parent of an entity, or all its ancestors, to above.
 func (m *Matcher) markAbove(above, done Bits, i int32, child bool) {
-	e := &m.w.Entities[i]
+	e := m.entity(i)
 	if child {
 		if e.Parent != NoParent {
 			above.Add(int(e.Parent))
 		}
 		return
 	}
-	for at := e.Parent; at != NoParent && !done.Has(int(at)); at = m.w.Entities[at].Parent {
+	for at := e.Parent; at != NoParent && !done.Has(int(at)); at = m.entity(at).Parent {
 		above.Add(int(at))
 		done.Add(int(at))
 	}
-	it := m.w.groupsOf(e)
+	it := m.groupsOf(e)
 	for g := it.nextGroup(); g != NoParent; g = it.nextGroup() {
 		above.Add(int(g))
 	}

@@ -1,7 +1,6 @@
 package world
 
 import (
-	"maps"
 	"slices"
 	"strings"
 
@@ -44,27 +43,43 @@ func (w *World) indexOf(e *Entity) int {
 // Matcher tests selectors against one world, which must not change meanwhile. It keeps
 // what it worked out about :has and globs, so a Matcher is for one goroutine; see Fork.
 type Matcher struct {
-	w      *World
-	has    map[*registry.Selector]entitySet
-	globs  map[string]Glob
-	shared bool // the maps belong to another Matcher too and must not be written
-	free   [][]int32
+	w     *World
+	more  []Entity // of a matcher that was extended: what follows the world's own entities
+	from  *Matcher // what it knows is known here too; it is only read
+	fresh bool     // has more than from, so that what from knows of :has is out of date
+	has   map[*registry.Selector]entitySet
+	globs map[string]Glob
+	free  [][]int32
 }
 
 // NewMatcher makes a Matcher.
-func NewMatcher(w *World) *Matcher {
-	return &Matcher{w: w, has: map[*registry.Selector]entitySet{}, globs: map[string]Glob{}}
-}
+func NewMatcher(w *World) *Matcher { return &Matcher{w: w} }
 
 // Fork is a Matcher for another goroutine that starts with what m knows. m must not be
 // used until all forks are done.
-func (m *Matcher) Fork() *Matcher {
-	return &Matcher{w: m.w, has: m.has, globs: m.globs, shared: true}
+func (m *Matcher) Fork() *Matcher { return &Matcher{w: m.w, more: m.more, from: m} }
+
+// Extend is Fork for a world that holds more entities. Their indices go on from the
+// world's own, and they are none that other entities lie in by a group attribute. A parent
+// stands before its children. m must not have been extended itself.
+func (m *Matcher) Extend(more []Entity) *Matcher {
+	return &Matcher{w: m.w, more: more, from: m, fresh: len(more) > 0}
 }
+
+// entity is the entity of that index.
+func (m *Matcher) entity(i int32) *Entity {
+	if n := len(m.w.Entities); int(i) >= n {
+		return &m.more[int(i)-n]
+	}
+	return &m.w.Entities[i]
+}
+
+// count is how many entities there are.
+func (m *Matcher) count() int { return len(m.w.Entities) + len(m.more) }
 
 // Matches is World.Matches.
 func (m *Matcher) Matches(sel *registry.Selector, i int) bool {
-	return m.MatchesEntity(sel, &m.w.Entities[i], i)
+	return m.MatchesEntity(sel, m.entity(int32(i)), i)
 }
 
 // MatchesEntity is Matches for an entity that need not be in the world; i is then -1.
@@ -93,11 +108,11 @@ func (m *Matcher) structure(links []registry.Link, e *Entity, leftmost *[]int32)
 		}
 		for _, at := range here {
 			// What an earlier walk went over has its own ancestors in that walk.
-			if !link.Child && slices.Contains(walked, at) && m.w.Entities[at].Type.GroupAttr == "" {
-				next = m.groupsAbove(link, &m.w.Entities[at], next)
+			if !link.Child && slices.Contains(walked, at) && m.entity(at).Type.GroupAttr == "" {
+				next = m.groupsAbove(link, m.entity(at), next)
 				continue
 			}
-			next, walked = m.above(link, &m.w.Entities[at], next, walked)
+			next, walked = m.above(link, m.entity(at), next, walked)
 		}
 		if len(next) == 0 {
 			return false
@@ -124,11 +139,11 @@ func (m *Matcher) buffer() []int32 {
 // above adds to next the ancestors of e (or its parent, for a child link) that the link's
 // compound fits.
 func (m *Matcher) above(link registry.Link, e *Entity, next, walked []int32) (nextOut, walkedOut []int32) {
-	for at := e.Parent; at != NoParent; at = m.w.Entities[at].Parent {
+	for at := e.Parent; at != NoParent; at = m.entity(at).Parent {
 		if !link.Child {
 			walked = append(walked, at)
 		}
-		if !slices.Contains(next, at) && m.Compound(link.Compound, &m.w.Entities[at], int(at)) {
+		if !slices.Contains(next, at) && m.Compound(link.Compound, m.entity(at), int(at)) {
 			next = append(next, at)
 		}
 		if link.Child {
@@ -142,7 +157,7 @@ func (m *Matcher) above(link registry.Link, e *Entity, next, walked []int32) (ne
 }
 
 func (m *Matcher) groupsAbove(link registry.Link, e *Entity, next []int32) []int32 {
-	it := m.w.groupsOf(e)
+	it := m.groupsOf(e)
 	for g := it.nextGroup(); g != NoParent; g = it.nextGroup() {
 		if !slices.Contains(next, g) && m.Compound(link.Compound, &m.w.Entities[g], int(g)) {
 			next = append(next, g)
@@ -222,21 +237,18 @@ func (m *Matcher) any(selectors []*registry.Selector, e *Entity, i int) bool {
 	return false
 }
 
-// own makes the maps writable.
-func (m *Matcher) own() {
-	if m.shared {
-		m.has, m.globs, m.shared = maps.Clone(m.has), maps.Clone(m.globs), false
-	}
-}
-
 // Glob compiles a pattern once.
 func (m *Matcher) Glob(pattern string) Glob {
-	g, ok := m.globs[pattern]
-	if !ok {
-		g = CompileGlob(pattern)
-		m.own()
-		m.globs[pattern] = g
+	for at := m; at != nil; at = at.from {
+		if g, ok := at.globs[pattern]; ok {
+			return g
+		}
 	}
+	if m.globs == nil {
+		m.globs = map[string]Glob{}
+	}
+	g := CompileGlob(pattern)
+	m.globs[pattern] = g
 	return g
 }
 
