@@ -18,6 +18,14 @@ func (r *Registry) Bind(o Options, views ...*ast.View) *Bound {
 	}
 	out := &Bound{Registry: r, Entities: b.entities}
 	b.root.number(&out.Layers)
+	out.Rules = b.place(0)
+	out.Diagnostics, out.lastOrder = b.List, b.order
+	return out
+}
+
+// place gives the rules their layers and their indices, from the given one on.
+func (b *binder) place(from int) []*Rule {
+	var out []*Rule
 	for _, p := range b.rules {
 		if p.wraps && len(p.rule.Declarations) == 0 {
 			continue // it only holds other rules, which carry its selector
@@ -26,10 +34,9 @@ func (r *Registry) Bind(o Options, views ...*ast.View) *Bound {
 		if p.layer != b.root {
 			p.rule.Layer = p.layer.index
 		}
-		p.rule.Index = len(out.Rules)
-		out.Rules = append(out.Rules, p.rule)
+		p.rule.Index = from + len(out)
+		out = append(out, p.rule)
 	}
-	out.Diagnostics = b.List
 	return out
 }
 
@@ -40,6 +47,7 @@ type binder struct {
 	rules    []placed
 	entities []Entity
 	order    int
+	closed   bool        // the vocabulary is complete, so nothing may add to it
 	unfolded int         // compounds made by nesting so far
 	relative bool        // a selector may begin with a combinator
 	entity   *EntityType // of the compound around the parentheses that a selector stands in
@@ -131,8 +139,11 @@ func (b *binder) atRule(at *ast.AtRule, s scope) {
 	case name == "layer":
 		b.layerRule(at, s)
 	case isVocabularyRule(name):
-		if s.rules != nil {
+		switch {
+		case s.rules != nil:
 			b.Errorf(diag.BadVocabulary, at.At, "@%s cannot stand inside a rule", at.Name)
+		case b.closed:
+			b.Errorf(diag.BadVocabulary, at.At, "@%s would change the vocabulary, which an extension cannot", at.Name)
 		}
 	case b.reg.Taxon(name) != nil:
 		inner := s

@@ -13,6 +13,8 @@ type Bound struct {
 	Layers      []string // in order, the weakest first for normal declarations
 	Entities    []Entity // declared by sugar
 	Diagnostics diag.List
+
+	lastOrder int // no declaration's Order is higher; 0 where that is not known
 }
 
 // Rule is one complex selector with its declarations.
