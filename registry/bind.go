@@ -51,6 +51,7 @@ type binder struct {
 	unfolded int         // compounds made by nesting so far
 	relative bool        // a selector may begin with a combinator
 	entity   *EntityType // of the compound around the parentheses that a selector stands in
+	doubt    bool        // something in a selector is unknown, or can match nothing
 }
 
 // placed is a rule with what its place in the text says of it.

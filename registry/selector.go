@@ -74,6 +74,7 @@ func (b *binder) split(sel *ast.Selector, parts []*Compound, taxon *Taxon) *Sele
 	slices.Reverse(out.Qualifiers)
 	for i, joint := range sel.Combinators {
 		if i > 0 && (joint == ast.NextSib || joint == ast.LaterSib) {
+			b.doubt = true
 			b.Warnf(diag.SiblingSelector, sel.At, "a world has no sibling order, so %s never matches", out.Text)
 			out.Never = true
 			break
@@ -107,6 +108,7 @@ func (b *binder) compound(c *ast.Compound, within *Taxon, target bool) *Compound
 		if problem != nil {
 			problem.Span = c.TypeAt
 			b.List = append(b.List, *problem)
+			b.doubt = true
 			out.Tests = append(out.Tests, Test{Kind: TestNever})
 		}
 		out.Type = t
@@ -141,6 +143,7 @@ func (b *binder) compound(c *ast.Compound, within *Taxon, target bool) *Compound
 func (b *binder) taxonWildcard(c *ast.Compound, out *Compound) {
 	taxon := b.reg.Taxon(c.Taxon)
 	if taxon == nil {
+		b.doubt = true
 		b.Warnf(diag.UnknownTaxon, c.TypeAt, "no taxon %s is registered", c.Taxon).Hint = diag.DidYouMean(c.Taxon, b.reg.taxonNames())
 		out.Tests = append(out.Tests, Test{Kind: TestNever})
 		return
@@ -210,6 +213,7 @@ func (b *binder) attribute(s ast.Simple, t *EntityType) Test {
 	case s.Op == "=" && a.Type.Shape == One && a.Type.Kind != Boolean:
 		v, problem := b.reg.TypeText(a.Type, s.Value)
 		if problem != "" {
+			b.doubt = true
 			b.Warnf(diag.BadValue, s.At, "%s: %s, so the selector matches nothing", a.Name, problem)
 			break
 		}
@@ -240,6 +244,7 @@ func (b *binder) unknownAttribute(s ast.Simple, t *EntityType) {
 	// A world may give an entity attributes that no vocabulary knows, so only a name
 	// that looks like a slip is a warning.
 	if hint := diag.DidYouMean(s.Name, names); hint != "" {
+		b.doubt = true
 		b.Warnf(diag.UnknownAttribute, s.At, "%s", unregistered(t, s.Name)).Hint = hint
 	} else {
 		b.Notef(diag.UnknownAttribute, s.At, "%s", unregistered(t, s.Name))
@@ -253,14 +258,15 @@ func unregistered(t *EntityType, attr string) string {
 	return t.Name + " registers no attribute " + attr
 }
 
-// path is a path of the project as the world writes it. One that climbs, or that begins
-// at the host's root, can fit nothing and is an error: a restriction would be lost.
+// path is a path as the world writes it. One that climbs can fit nothing and is an error:
+// a restriction would be lost.
 func (b *binder) path(at diag.Span, text string) string {
 	switch {
 	case hasDotDot(text):
 		b.Errorf(diag.BadPath, at, "%s has a .. in it", diag.Quote(text))
 	case strings.HasPrefix(text, "/"):
-		b.Errorf(diag.BadPath, at, "%s begins at the host's root", diag.Quote(text)).Hint = "paths are relative to the project root, without a leading slash"
+		b.Warnf(diag.BadPath, at, "%s begins at the host's root, where only what a recipe brings in from outside the project can lie", diag.Quote(text)).
+			Hint = "paths of the project are relative to its root, without a leading slash"
 	}
 	return cleanPath(text)
 }
@@ -277,6 +283,7 @@ func (b *binder) pseudo(s ast.Simple, t *EntityType, within *Taxon) Test {
 			b.Errorf(diag.BadValue, s.At, ":glob: %s", problem)
 			return never
 		case t != nil && t.PathAttr == "":
+			b.doubt = true
 			b.Warnf(diag.BadSelector, s.At, "%s has no path for :glob to read, so the selector matches nothing", t.Name)
 			return never
 		}
@@ -285,10 +292,12 @@ func (b *binder) pseudo(s ast.Simple, t *EntityType, within *Taxon) Test {
 	p := b.reg.pseudos[s.Name]
 	switch {
 	case p == nil:
+		b.doubt = true
 		b.Warnf(diag.UnknownPseudo, s.At, "no vocabulary registers :%s, so the selector matches nothing", s.Name).Hint =
 			diag.DidYouMean(s.Name, b.pseudoNames())
 		return never
 	case t != nil && len(p.Types) > 0 && !slices.Contains(p.Types, t.Name):
+		b.doubt = true
 		b.Warnf(diag.UnknownPseudo, s.At, ":%s is for %s, so the selector matches nothing", s.Name, joinWords(p.Types))
 		return never
 	}
@@ -329,14 +338,16 @@ func (b *binder) selectorTest(s ast.Simple, t *EntityType, within *Taxon) Test {
 			out.RelativeChild = append(out.RelativeChild, kind == TestHas && sel.Combinators[0] == ast.Child)
 		}
 		if kind == TestHas && (sel.Combinators[0] == ast.NextSib || sel.Combinators[0] == ast.LaterSib) {
+			inner.doubt = true
 			inner.Warnf(diag.SiblingSelector, sel.At, "a world has no sibling order, so this never matches")
-			return Test{Kind: TestNever}
+			out.Kind = TestNever
 		}
 	}
 	b.List = append(b.List, inner.List...)
+	b.doubt = b.doubt || inner.doubt
 	// Inside :not, a name or value that is wrong must not turn "nothing is excluded" into
 	// "everything fits": the whole test then fits nothing.
-	if kind == TestNot && inner.Count(diag.Warning)+inner.Count(diag.Error) > 0 {
+	if kind == TestNot && inner.doubt {
 		return Test{Kind: TestNever}
 	}
 	return out
