@@ -47,12 +47,42 @@ func never(c mComplex) bool {
 			return true
 		}
 		for _, x := range p.simples {
-			if x.kind == "bad" || x.kind == "not" && slices.ContainsFunc(x.list, never) {
+			if x.kind == "bad" || x.kind == "not" && doubtful(x.list, p.typ) {
 				return true
 			}
 		}
 	}
 	return false
+}
+
+// doubtful reports whether selectors in the parentheses of a compound of type typ hold,
+// at any depth, something that is unknown or can match nothing: excluding by it would
+// exclude too little, so :not then matches nothing at all.
+func doubtful(list []mComplex, typ *mType) bool {
+	return slices.ContainsFunc(list, func(c mComplex) bool {
+		if slices.Contains(c.combs, "+") || slices.Contains(c.combs, "~") {
+			return true
+		}
+		for i, p := range c.parts {
+			tested := p.typ
+			if tested == nil && i == len(c.parts)-1 {
+				tested = typ
+			}
+			for _, x := range p.simples {
+				inner := tested
+				if x.kind == "has" {
+					inner = nil // what it holds is another entity
+				}
+				if x.kind == "bad" || x.kind == "glob" && tested != nil && !tested.path || doubtful(x.list, inner) {
+					return true
+				}
+			}
+			if p.unknown {
+				return true
+			}
+		}
+		return false
+	})
 }
 
 // fits reports whether the selector's target and structure match entity i; met reports
@@ -161,7 +191,7 @@ func (n *naive) simple(x mSimple, p mCompound, i int) bool {
 	case "is", "where":
 		return slices.ContainsFunc(x.list, func(c mComplex) bool { return n.fits(c, i) })
 	case "not":
-		return !slices.ContainsFunc(x.list, never) && !slices.ContainsFunc(x.list, func(c mComplex) bool { return n.fits(c, i) })
+		return !slices.ContainsFunc(x.list, func(c mComplex) bool { return n.fits(c, i) })
 	case "has":
 		return slices.ContainsFunc(x.list, func(c mComplex) bool { return n.has(c, i) })
 	}
