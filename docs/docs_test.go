@@ -111,7 +111,7 @@ func TestViewsInTheDocumentsAreRight(t *testing.T) {
 func TestCommandsInTheDocumentsPrintWhatTheyShow(t *testing.T) {
 	dir := t.TempDir()
 	bin := filepath.Join(dir, "bin")
-	run(t, "..", nil, "go", "build", "-o", filepath.Join(bin, "umwelt"), "./cmd/umwelt")
+	run(t, "..", append(os.Environ(), "CGO_ENABLED=0"), "go", "build", "-o", filepath.Join(bin, "umwelt"), "./cmd/umwelt")
 	for _, tree := range []string{"examples", "testdata/vocabularies"} {
 		if err := os.CopyFS(filepath.Join(dir, "umwelt", tree), os.DirFS(filepath.Join("..", tree))); err != nil {
 			t.Fatal(err)

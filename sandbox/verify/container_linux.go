@@ -29,7 +29,7 @@ import (
 func ofContainers(tool container.Tool) target {
 	info := tool.Compiler().Info
 	return target{
-		info: info, rights: ofMounts, links: true,
+		info: info, rights: ofMounts, mounts: true, links: true,
 		available: func() error {
 			if _, err := exec.LookPath(tool.Name); err != nil {
 				return &runner.MissingError{Target: tool.Name, What: tool.Name + " is not installed", How: "apt-get install " + packages[tool.Name]}

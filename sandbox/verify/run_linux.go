@@ -202,7 +202,10 @@ func (v *verifier) tryAll(s *session, res *cascade.Resolution, c *confine.Confin
 		v.remark("in place, nothing was tried that changes a file of the project if it is not stopped")
 		return nil
 	}
-	return v.tryLater(s, sub, dirs, t)
+	if err := v.tryLater(s, sub, dirs, t); err != nil {
+		return err
+	}
+	return v.tryReplaced(s, sub, chosen, t)
 }
 
 // batch is how many checks go to the probe at once.

@@ -31,6 +31,8 @@ type target struct {
 	// links says that it keeps the texts of hidden links hidden; relinks that it makes the
 	// links in a directory that is made anew.
 	links, relinks bool
+	// mounts says that what it holds, it holds by mounts.
+	mounts bool
 	// ports says that it can open single ports.
 	ports bool
 	// open says that an open network is the host's own, loopback included.
@@ -62,7 +64,7 @@ func targets() []target {
 // ofRunner is a target of the runner, the way umwelt run uses it.
 func ofRunner(t runner.Target) target {
 	out := target{
-		info: t.Info, available: t.Available, version: t.Version, rights: ofMounts, links: true, relinks: true, open: true,
+		info: t.Info, available: t.Available, version: t.Version, rights: ofMounts, mounts: true, links: true, relinks: true, open: true,
 		coverage: func(_ *verifier, res *cascade.Resolution, c *confine.Confinement) compilers.Coverage {
 			return runner.Assess(t, res, c, nil).Coverage
 		},
@@ -84,7 +86,7 @@ func ofRunner(t runner.Target) target {
 		},
 	}
 	if t.Info.Name == landlock.Info.Name {
-		out.rights, out.links, out.ports = ofLandlock, false, true
+		out.rights, out.mounts, out.links, out.ports = ofLandlock, false, false, true
 	}
 	return out
 }
