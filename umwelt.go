@@ -163,8 +163,8 @@ func Importer() registry.Importer {
 	}
 }
 
-// ReadSource reads a file of at most 16 MiB; "-" is stdin. Only regular files and pipes
-// are read, so that a device cannot hold the tool up.
+// ReadSource reads a view or a vocabulary, "-" from stdin. At most one byte more than
+// 16 MiB is read, so that the parser sees a larger one and refuses it.
 func ReadSource(path string, stdin io.Reader) (*diag.Source, error) {
 	if path == "-" && stdin != nil {
 		return readAll("<stdin>", stdin)
@@ -203,11 +203,14 @@ func (p *Policy) loadWorld(o Options, views []string) (*world.World, diag.List) 
 	if path == "" {
 		return world.Implicit(options)
 	}
+	if path != "-" || o.Stdin == nil {
+		return world.Load(path, options)
+	}
 	src, err := ReadSource(path, o.Stdin)
 	if err != nil {
 		return nil, diag.List{{Severity: diag.Error, Code: diag.Unreadable, Message: fmt.Sprintf("the world file cannot be read: %v", err)}}
 	}
-	return world.LoadText(src, filepath.Dir(path), options)
+	return world.LoadText(src, ".", options)
 }
 
 // WorldOptions are the world package's options for a loaded vocabulary.

@@ -45,9 +45,6 @@ func Cover(info Info, res *cascade.Resolution, notes []Note) Coverage {
 		}
 	}
 	for _, rule := range res.Bound().Rules {
-		if !concerns(info, rule) {
-			continue
-		}
 		rc := RuleCoverage{Rule: rule, Matched: res.Matched(rule)}
 		for _, d := range rule.Declarations {
 			dc := DeclarationCoverage{Declaration: d, Restricts: restricts(d)}
@@ -64,9 +61,11 @@ func Cover(info Info, res *cascade.Resolution, notes []Note) Coverage {
 	return c
 }
 
-// concerns reports whether a rule is a matter of the target at all.
-func concerns(info Info, rule *registry.Rule) bool {
-	return len(info.Covers) == 0 || rule.Selector.Taxon == nil || slices.Contains(info.Covers, rule.Selector.Taxon.Name)
+// Carries reports whether the target carries any declaration at all.
+func (c Coverage) Carries() bool {
+	return slices.ContainsFunc(c.Rules, func(r RuleCoverage) bool {
+		return slices.ContainsFunc(r.Declarations, func(d DeclarationCoverage) bool { return d.Level > Dropped })
+	})
 }
 
 // inContext is the coverage of a declaration once it is clear whether its rule applies.

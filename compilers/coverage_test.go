@@ -109,16 +109,6 @@ func TestNotesLower(t *testing.T) {
 	}
 }
 
-// A target may leave taxa to others.
-func TestCovers(t *testing.T) {
-	info := target
-	info.Covers = []string{"world"}
-	c := compilers.Cover(info, confinetest.Resolve(t, `file { visible: true } tool { allow: false }`, world, "/project"), nil)
-	if len(c.Rules) != 1 || c.Summary() != "" {
-		t.Errorf("%d rules, %q", len(c.Rules), c.Summary())
-	}
-}
-
 func TestCoverageGolden(t *testing.T) {
 	res := confinetest.Resolve(t, `
 file { visible: true; editable: false }

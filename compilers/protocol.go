@@ -52,8 +52,6 @@ type Info struct {
 	// dropped, because of its altitude where that is above the target's, else because the
 	// target has no such mechanism.
 	Support map[string]Support
-	// Covers limits the coverage report to entity types of these taxa; empty for all.
-	Covers []string
 }
 
 // Input is everything a compiler may look at.

@@ -138,7 +138,7 @@ func coverAll(p *umwelt.Policy, targets []compilers.Compiler, named bool) ([]col
 	version := buildInfo().Version
 	for _, t := range targets {
 		best := compilers.Cover(t.Info, p.Resolution, nil)
-		if len(best.Rules) == 0 && !named {
+		if !best.Carries() && !named {
 			continue
 		}
 		out := t.Compile(compilers.Input{Resolution: p.Resolution, Set: map[string]string{}, Version: version})

@@ -35,7 +35,6 @@ func Compiler() compilers.Compiler {
 			"variable.exposed-to":  enforced,
 			"variable.normalize":   enforced,
 		},
-		Covers: []string{taxon},
 	}
 	return compilers.Compiler{Info: info, Compile: func(in compilers.Input) compilers.Output { return compile(info, in) }}
 }
