@@ -22,7 +22,7 @@ import (
 type runFlags struct {
 	policyFlags
 	target, reportTo, hooks string
-	allowUnenforced         []string
+	allowUnenforced, set    []string
 }
 
 func runCommand(std *streams) *cobra.Command {
@@ -54,6 +54,8 @@ not found; 2 where the input is unusable; 3 where nothing here can hold the comm
 	flags.StringVarP(&f.target, "target", "t", "", "`name` of the target (default: the strongest that enforces the view)")
 	flags.StringArrayVar(&f.allowUnenforced, "allow-unenforced", nil, "do without the restrictions that `type.property` makes, where the target cannot enforce them (repeatable)")
 	flags.StringVar(&f.reportTo, "report", "", "write a report of the run to `file`, as JSON")
+	flags.StringArrayVar(&f.set, "set", nil, "an option of the target, as `key=value` (repeatable)")
+	must(c.RegisterFlagCompletionFunc("set", completeSet))
 	flags.StringVar(&f.hooks, "hooks", "inside", "`where` hooks run: inside, within the bounds of the view; outside, where what the actor wrote can do what the caller can; off")
 	must(c.RegisterFlagCompletionFunc("hooks", cobra.FixedCompletions([]string{"inside", "outside", "off"}, cobra.ShellCompDirectiveNoFileComp)))
 	must(c.RegisterFlagCompletionFunc("target", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
@@ -94,17 +96,27 @@ func (f *runFlags) run(std *streams, views, command []string) error {
 			return problem(diag.UnknownTarget, hint(f.target, runnableNames()), "there is no target %s that can be run here", diag.Quote(f.target))
 		}
 		targets = targets[i : i+1]
+	} else {
+		targets = slices.DeleteFunc(targets, func(t runner.Target) bool { return t.Named })
+	}
+	// Where several come into question, an option is for all of them.
+	var set map[string]string
+	for _, t := range targets {
+		var err error
+		if set, err = parseSet(t.Info, f.set); err != nil {
+			return err
+		}
 	}
 	p, err := f.load(std, views)
 	if err != nil {
 		return err
 	}
-	c, list := confine.From(p.Resolution)
+	c, list := confine.FromWith(p.Resolution, confine.Options{Usual: set[confine.NewFiles.Key] == "usual"})
 	if err := f.judge(list); err != nil {
 		return err
 	}
 	std.render(append(p.Diagnostics, list...))
-	r := runReport{policy: p, confinement: c, command: command, context: f.context}
+	r := runReport{policy: p, confinement: c, command: command, context: f.context, set: set}
 	r.protect(std, f, views)
 	t, err := f.choose(std, targets, p, c, &r)
 	if err != nil {
@@ -134,7 +146,7 @@ func (f *runFlags) run(std *streams, views, command []string) error {
 
 // runCommand runs the command itself.
 func (f *runFlags) runCommand(std *streams, t runner.Target, r *runReport, views []string) error {
-	spec := runner.Spec{Confinement: r.confinement, Values: runner.Values(r.policy.Resolution), Environ: os.Environ(), Command: r.command, Stop: r.stop}
+	spec := runner.Spec{Confinement: r.confinement, Values: runner.Values(r.policy.Resolution), Environ: os.Environ(), Command: r.command, Set: r.set, Stop: r.stop}
 	consumed := slices.Contains(append(append([]string{f.world}, f.vocabularies...), views...), "-")
 	done, err := attach(std, &spec, consumed)
 	if err != nil {

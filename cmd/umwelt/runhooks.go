@@ -116,7 +116,7 @@ func insideHook(t runner.Target, r *runReport, h hooks.Hook) hooks.Result {
 		close(tail)
 	}()
 	result, err := runner.Run(t, runner.Spec{Confinement: &bounds, Values: runner.Values(r.policy.Resolution), Environ: os.Environ(),
-		Command: []string{"sh", "-c", h.Command}, Stdout: write, Stderr: write, Stop: r.stop})
+		Command: []string{"sh", "-c", h.Command}, Set: r.set, Stdout: write, Stderr: write, Stop: r.stop})
 	write.Close()
 	<-tail
 	read.Close()

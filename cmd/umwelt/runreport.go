@@ -20,8 +20,9 @@ type runReport struct {
 	assessment  runner.Assessment
 	command     []string
 	context     []string
-	protected   []string // files of the policy that the view would have made editable
-	absent      []string // world files that are not there and that the next run would find
+	set         map[string]string // options of the target
+	protected   []string          // files of the policy that the view would have made editable
+	absent      []string          // world files that are not there and that the next run would find
 	appeared    []string
 	result      runner.Result
 	hooks       []hookResult

@@ -42,6 +42,7 @@ type drivenRun struct {
 	Confinement *confine.Confinement
 	Values      map[string]string
 	Command     []string
+	Set         map[string]string
 	Bare        bool
 }
 
@@ -61,7 +62,7 @@ func drive() {
 	config.Close()
 	stop := make(chan os.Signal, 4)
 	signal.Notify(stop, Signals()...)
-	spec := Spec{Confinement: in.Confinement, Values: in.Values, Environ: os.Environ(), Command: in.Command,
+	spec := Spec{Confinement: in.Confinement, Values: in.Values, Environ: os.Environ(), Command: in.Command, Set: in.Set,
 		Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Stop: stop, bare: in.Bare}
 	var out driven
 	for _, t := range Targets() {
@@ -137,6 +138,7 @@ type scene struct {
 	c       *confine.Confinement
 	values  map[string]string
 	environ []string
+	set     map[string]string
 	stdin   *os.File
 	files   []*os.File // inherited from number 5 on
 }
@@ -274,7 +276,7 @@ func (s *scene) start(w way, command ...string) *driver {
 	}
 	configR.Close()
 	resultW.Close()
-	in := drivenRun{Target: w.target, Confinement: s.c, Values: s.values, Command: command, Bare: w.bare}
+	in := drivenRun{Target: w.target, Confinement: s.c, Values: s.values, Command: command, Set: s.set, Bare: w.bare}
 	if err := json.NewEncoder(configW).Encode(in); err != nil {
 		s.t.Fatal(err)
 	}

@@ -23,9 +23,12 @@ type process struct {
 	own     syscall.WaitStatus
 	usage   *syscall.Rusage
 	outcome func(own syscall.WaitStatus) (syscall.WaitStatus, bool)
-	proxy   func()         // ends the proxy; may be nil
 	ended   syscall.Signal // the first signal that was forwarded
-	drain   func()         // waits until the output has arrived; may be nil
+	// These may be nil.
+	proxy  func() // ends the proxy
+	killer func() // ends what is no child of this process
+	drain  func() // waits until the output has arrived
+	clean  func() // removes what was made for the run
 }
 
 // begin starts a program whose end is bound to the end of this one. The kernel binds it to

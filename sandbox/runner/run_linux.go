@@ -10,10 +10,15 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"umwelt/compilers/docker"
+	"umwelt/compilers/podman"
 )
 
 // Targets are the targets that this package can run, the strongest first.
-func Targets() []Target { return []Target{bwrapTarget, landlockTarget} }
+func Targets() []Target {
+	return []Target{bwrapTarget, landlockTarget, containerTarget(podman.Tool, "podman runc"), containerTarget(docker.Tool, "docker.io")}
+}
 
 // grace is how long the command has to end after a signal, once a second one says that
 // waiting is over.
@@ -58,6 +63,9 @@ func Run(t Target, s Spec) (Result, error) {
 	p.reap()
 	if p.drain != nil {
 		p.drain()
+	}
+	if p.clean != nil {
+		p.clean()
 	}
 	r.Usage = usageOf(p.usage)
 	switch {
@@ -119,6 +127,9 @@ func (p *process) wait(s *Spec) (timedOut bool) {
 
 // kill ends the sandbox: the first process takes all others with it.
 func (p *process) kill() {
+	if p.killer != nil {
+		p.killer()
+	}
 	_ = unix.Kill(-p.leader, unix.SIGKILL)
 	_ = unix.Kill(p.leader, unix.SIGKILL)
 }

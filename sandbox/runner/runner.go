@@ -11,6 +11,7 @@ import (
 	"io"
 	"maps"
 	"os"
+	"slices"
 	"time"
 
 	"umwelt/compilers"
@@ -23,6 +24,7 @@ type Spec struct {
 	Values      map[string]string // the values that the policy fixes, by name of the variable
 	Environ     []string          // the caller's environment, of which only what may pass is passed
 	Command     []string          // the command and its arguments
+	Set         map[string]string // options of the target, already checked
 	Stdin       *os.File
 	Stdout      *os.File
 	Stderr      *os.File
@@ -38,7 +40,11 @@ type Spec struct {
 
 // Target is one way of holding a command on this machine.
 type Target struct {
-	Info      compilers.Info // what it holds when this package runs it
+	Info compilers.Info // what it holds when this package runs it
+	// Named says that it is used only where the caller names it: it needs more than a
+	// program, and may do what nobody expects.
+	Named bool
+
 	available func() error
 	version   func() string
 	notes     func(*confine.Confinement) []compilers.Note
@@ -58,6 +64,8 @@ func runnable(info compilers.Info) compilers.Info {
 	cpu := compilers.Support{Level: compilers.Partial, Why: "where no control group can be made, the sandbox is bound to whole processors"}
 	support["resource.cpu"], support["resource.max-cpu"] = cpu, cpu
 	info.Support = support
+	// These are the runner's to say.
+	info.Options = slices.DeleteFunc(slices.Clone(info.Options), func(o compilers.Option) bool { return o.Key == "form" || o.Key == "workdir" })
 	return info
 }
 

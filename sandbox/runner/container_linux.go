@@ -1,0 +1,157 @@
+//go:build amd64 || arm64
+
+package runner
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"umwelt/compilers"
+	"umwelt/compilers/confine"
+	"umwelt/compilers/container"
+)
+
+// containerTarget is a container tool. It needs an image, and is chosen only by name.
+func containerTarget(tool container.Tool, pkg string) Target {
+	info := runnable(tool.Compiler().Info)
+	return Target{
+		Info: info, Named: true,
+		available: func() error {
+			_, err := helper(tool.Name, pkg, "")
+			return err
+		},
+		version: func() string {
+			out, _ := exec.Command(tool.Name, "--version").Output()
+			return strings.TrimSpace(string(out))
+		},
+		notes: func(c *confine.Confinement) []compilers.Note {
+			return tool.Render(c, compilers.Input{Set: map[string]string{"form": "json", "cover": "/cover"}}).Notes
+		},
+		start: func(s *Spec, r *Result) (*process, error) { return startContainer(tool, pkg, s, r) },
+	}
+}
+
+// containerCommand is what runs a container under a name of its own. clean removes what
+// had to be made for it.
+func containerCommand(tool container.Tool, s *Spec, name string) (argv []string, clean func(), err error) {
+	clean = func() {}
+	set := maps.Clone(s.Set)
+	if set == nil {
+		set = map[string]string{}
+	}
+	set["form"] = "json"
+	if set["user"] == "" && tool.User == "" {
+		set["user"] = fmt.Sprintf("%d:%d", os.Geteuid(), os.Getegid())
+	}
+	if tool.Runtime && set["max-fds"] == "" {
+		// The tool's own default may be more than this host lets anybody have.
+		var l unix.Rlimit
+		if unix.Getrlimit(unix.RLIMIT_NOFILE, &l) == nil && l.Max < 1<<20 {
+			set["max-fds"] = strconv.FormatUint(l.Max, 10)
+		}
+	}
+	if !tool.NoDev && set["cover"] == "" {
+		dir, err := os.MkdirTemp("", "umwelt-cover-")
+		if err != nil {
+			return nil, clean, err
+		}
+		clean = func() { os.RemoveAll(dir) }
+		set["cover"] = filepath.Join(dir, "cover")
+		if err := os.WriteFile(set["cover"], nil, 0); err != nil {
+			return nil, clean, err
+		}
+	}
+	out := tool.Render(s.Confinement, compilers.Input{Set: set})
+	if out.Diagnostics.HasErrors() {
+		return nil, clean, out.Diagnostics.Err()
+	}
+	var doc struct{ Argv []string }
+	if err := json.Unmarshal(out.Text, &doc); err != nil {
+		return nil, clean, err
+	}
+	run := slices.Index(doc.Argv, "run")
+	if run < 0 {
+		return nil, clean, errors.New("the command line of " + tool.Name + " runs nothing")
+	}
+	return slices.Insert(doc.Argv, run+1, "--name", name), clean, nil
+}
+
+func startContainer(tool container.Tool, pkg string, s *Spec, r *Result) (*process, error) {
+	path, err := helper(tool.Name, pkg, s.Confinement.Root)
+	if err != nil {
+		return nil, err
+	}
+	name := "umwelt-" + strings.ToLower(rand.Text()[:16])
+	argv, clean, err := containerCommand(tool, s, name)
+	if err != nil {
+		clean()
+		return nil, err
+	}
+	r.Argv = append(argv, s.Command...)
+	cmd := &exec.Cmd{Path: path, Args: r.Argv, Env: clientEnvironment(s), Stdin: s.Stdin, Stdout: s.Stdout, Stderr: s.Stderr}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: unix.SIGKILL}
+	p, err := begin(cmd, nil)
+	if err != nil {
+		clean()
+		return nil, fmt.Errorf("%s cannot be started: %w", tool.Name, err)
+	}
+	p.leader = cmd.Process.Pid
+	// Rootless, the tool ignores such limits where the kernel's interface is the old one.
+	whole := os.Geteuid() == 0
+	p.group = &group{held: map[string]bool{"memory": whole, "pids": whole, "cpu": whole}}
+	// The container is no child of this process, so that killing the client ends nothing.
+	remove := func() {
+		ctx, cancel := context.WithTimeout(context.Background(), 15*time.Second)
+		defer cancel()
+		kill := exec.CommandContext(ctx, path, append(slices.Clone(before(argv, "run")), "rm", "--force", name)...)
+		kill.Env = cmd.Env
+		_ = kill.Run()
+	}
+	p.killer = remove
+	p.clean = clean
+	p.outcome = func(own syscall.WaitStatus) (syscall.WaitStatus, bool) {
+		if !own.Exited() {
+			remove()
+		}
+		return own, own.Exited()
+	}
+	return p, nil
+}
+
+// before is the flags of the tool itself, which stand before its command.
+func before(argv []string, command string) []string {
+	return argv[1:slices.Index(argv, command)]
+}
+
+// clientEnvironment is the environment of the tool, which passes on what it is told to by
+// name. The values that the policy fixes stand in place of those from outside.
+func clientEnvironment(s *Spec) []string {
+	fixed := map[string]bool{}
+	for _, e := range s.Confinement.Env {
+		fixed[e.Name] = e.Set
+	}
+	out := slices.DeleteFunc(slices.Clone(s.Environ), func(v string) bool {
+		name, _, _ := strings.Cut(v, "=")
+		return fixed[name]
+	})
+	for _, e := range s.Confinement.Env {
+		if value, ok := s.Values[e.Name]; ok && e.Set {
+			out = append(out, e.Name+"="+value)
+		}
+	}
+	return out
+}
