@@ -96,9 +96,12 @@ func (x *affixes) findIn(out []int32, text string, lo, hi int) []int32 {
 // by their first two bytes, so that most places in a text are passed over at once.
 type needles struct {
 	long   *affixes
-	starts []int32          // long.keys[starts[b]:starts[b+1]] begin with the two bytes b
+	starts []int32          // long.keys[starts[b]:starts[b+1]] begin with the two bytes b; nil where there are few
 	short  map[byte][]int32 // of one byte
 }
+
+// manyNeedles is from how many keys on the table of starts pays.
+const manyNeedles = 64
 
 func newNeedles(texts []string, ids []int32) *needles {
 	n := &needles{short: map[byte][]int32{}}
@@ -112,6 +115,9 @@ func newNeedles(texts []string, ids []int32) *needles {
 		longTexts, longIDs = append(longTexts, text), append(longIDs, ids[i])
 	}
 	n.long = newAffixes(false, longTexts, longIDs)
+	if len(n.long.keys) < manyNeedles {
+		return n
+	}
 	n.starts = make([]int32, 1<<16+1)
 	for _, key := range n.long.keys {
 		n.starts[int(key[0])<<8+int(key[1])+1]++
@@ -126,6 +132,10 @@ func newNeedles(texts []string, ids []int32) *needles {
 // may be appended twice.
 func (n *needles) find(out []int32, text string) []int32 {
 	for i := 0; i+1 < len(text); i++ {
+		if n.starts == nil {
+			out = n.long.find(out, text[i:])
+			continue
+		}
 		b := int(text[i])<<8 + int(text[i+1])
 		if lo, hi := n.starts[b], n.starts[b+1]; lo < hi {
 			out = n.long.findIn(out, text[i:], int(lo), int(hi))

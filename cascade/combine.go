@@ -17,7 +17,7 @@ func (r *ranking) combine(p *registry.Property, list []int32, dropped func(c, lo
 	}
 	from := make([]*Candidate, len(list))
 	for i, c := range list {
-		from[i] = &r.candidates[c]
+		from[i] = r.candidate(c)
 	}
 	e := &Effective{Origin: Cascade, Winner: from[0]}
 	switch {
@@ -67,7 +67,7 @@ func (r *ranking) withoutLoosened(p *registry.Property, list []int32, dropped fu
 	}
 	var locks []int32
 	for _, c := range list {
-		if r.candidates[c].Declaration.Locked {
+		if r.candidate(c).Declaration.Locked {
 			locks = append(locks, c)
 		}
 	}
@@ -75,7 +75,7 @@ func (r *ranking) withoutLoosened(p *registry.Property, list []int32, dropped fu
 		return list
 	}
 	// An earlier layer's lock binds the locks of later ones.
-	slices.SortStableFunc(locks, func(a, b int32) int { return r.candidates[a].Rule.Layer - r.candidates[b].Rule.Layer })
+	slices.SortStableFunc(locks, func(a, b int32) int { return r.candidate(a).Rule.Layer - r.candidate(b).Rule.Layer })
 	binding := locks[:0]
 	for _, c := range locks {
 		if r.loosensAny(p, c, binding) < 0 {
@@ -96,7 +96,7 @@ func (r *ranking) withoutLoosened(p *registry.Property, list []int32, dropped fu
 // loosensAny is the first of the locks that candidate c would loosen, or -1.
 func (r *ranking) loosensAny(p *registry.Property, c int32, locks []int32) int32 {
 	for _, lock := range locks {
-		if lock != c && r.loosens(p, &r.candidates[c], &r.candidates[lock]) {
+		if lock != c && r.loosens(p, r.candidate(c), r.candidate(lock)) {
 			return lock
 		}
 	}

@@ -28,9 +28,10 @@ func (e *Engine) activate(refs []Ref) ([]int, diag.List) {
 		}
 	}
 	only := map[*registry.EntityType]int{}
-	for i := range e.world.Entities {
-		t := e.world.Entities[i].Type
-		if !t.SoleActive || named[t] || e.world.Entities[i].Provenance.Origin == world.Referenced {
+	for i := range len(e.world.Entities) + len(e.more) {
+		ent := e.entity(i)
+		t := ent.Type
+		if !t.SoleActive || named[t] || ent.Provenance.Origin == world.Referenced {
 			continue
 		}
 		if _, several := only[t]; several {
@@ -84,13 +85,13 @@ func (e *Engine) contextType(name string, list *diag.List) *registry.EntityType 
 
 // lookUp finds an entity by its id, or else by a name that only one of its type has.
 func (e *Engine) lookUp(t *registry.EntityType, id string, list *diag.List) int {
-	if i := e.world.Find(t, id); i >= 0 {
+	if i := e.find(t, id); i >= 0 {
 		return i
 	}
 	var ids []string
 	found := -1
-	for i := range e.world.Entities {
-		ent := &e.world.Entities[i]
+	for i := range len(e.world.Entities) + len(e.more) {
+		ent := e.entity(i)
 		if ent.Type != t {
 			continue
 		}
@@ -111,14 +112,27 @@ func (e *Engine) lookUp(t *registry.EntityType, id string, list *diag.List) int 
 	return found
 }
 
+// find is the index of an entity, or -1.
+func (e *Engine) find(t *registry.EntityType, id string) int {
+	if i := e.world.Find(t, id); i >= 0 {
+		return i
+	}
+	for i := range e.more {
+		if e.more[i].Type == t && e.more[i].ID == id {
+			return len(e.world.Entities) + i
+		}
+	}
+	return -1
+}
+
 // decideQualifiers works out, per selector, whether all its qualifiers hold, and whether
 // one is open: no active entity has its type. m is used up.
-func (e *Engine) decideQualifiers(active []int, m *world.Matcher) (holds, open []bool) {
-	holds, open = make([]bool, len(e.selectors)), make([]bool, len(e.selectors))
+func (e *Engine) decideQualifiers(selectors []*registry.Selector, active []int, m *world.Matcher) (holds, open []bool) {
+	holds, open = make([]bool, len(selectors)), make([]bool, len(selectors))
 	type verdict struct{ holds, open bool }
 	known := map[string]verdict{}
 	var buf []byte
-	for i, sel := range e.selectors {
+	for i, sel := range selectors {
 		holds[i] = true
 		for _, q := range sel.Qualifiers {
 			buf = fingerprint(buf[:0], q)
@@ -126,7 +140,7 @@ func (e *Engine) decideQualifiers(active []int, m *world.Matcher) (holds, open [
 			if !ok {
 				v.open = true
 				for _, a := range active {
-					ent := &e.world.Entities[a]
+					ent := e.entity(a)
 					if q.Type == nil || q.Type == ent.Type {
 						v.open = false
 						v.holds = v.holds || m.Compound(q, ent, a)

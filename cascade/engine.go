@@ -20,6 +20,7 @@ type Engine struct {
 	selectors []*registry.Selector // of the rules, then of the fixed constraints
 	plan      *plan
 	matcher   *world.Matcher // to be forked, never used directly
+	more      []world.Entity // of an extension: what follows the world's own entities
 	lineage   *lineage
 	ranked    *ranking
 	sets      [][]int32 // distinct sets of selectors that fit one entity, each sorted
@@ -30,6 +31,10 @@ type Engine struct {
 
 	orderOnce sync.Once
 	order     []int32 // all entities in vocabulary order, then by id
+
+	loops    bool    // types follow one another in a circle
+	sensible []int32 // the selectors that ask for descendants
+	wary     bool    // some context qualifier does
 
 	callOnce sync.Once // calls is worked out when something follows another entity
 	calls    map[phantom][]int32
@@ -70,6 +75,23 @@ func (e *Engine) World() *world.World { return e.world }
 // Bound is the view that was indexed.
 func (e *Engine) Bound() *registry.Bound { return e.bound }
 
+// entity is the entity of that index.
+func (e *Engine) entity(i int) *world.Entity {
+	if n := len(e.world.Entities); i >= n {
+		return &e.more[i-n]
+	}
+	return &e.world.Entities[i]
+}
+
+// constraint is the fixed constraint that a selector belongs to; nil where it is a rule's.
+func (e *Engine) constraint(s int32) *world.Fixed {
+	k := int(s) - len(e.bound.Rules)
+	if k < 0 || k >= len(e.world.Fixed) {
+		return nil // the rules of an extension come after the constraints
+	}
+	return &e.world.Fixed[k]
+}
+
 // prepareHas works out every :has of the view, the innermost first, by the same kind of
 // index that the view itself is matched with.
 func (e *Engine) prepareHas(m *world.Matcher) {
@@ -108,6 +130,7 @@ func (e *Engine) prepareHas(m *world.Matcher) {
 	if len(jobs) == 0 {
 		return
 	}
+	e.findSensible()
 	slices.SortStableFunc(jobs, func(a, b job) int { return cmp.Compare(b.depth, a.depth) })
 	alternatives := make([][][]indexKey, len(jobs))
 	for i, j := range jobs {
@@ -129,6 +152,16 @@ func (e *Engine) prepareHas(m *world.Matcher) {
 			candidates[i] = []int32{}
 		}
 		m.PrepareHas(j.sel, j.child, candidates[i])
+	}
+}
+
+// findSensible notes what an entity that comes to stand below others can change.
+func (e *Engine) findSensible() {
+	for s, sel := range e.selectors {
+		if hasDescendantTest(sel.Target) || slices.ContainsFunc(sel.Structure, func(l registry.Link) bool { return hasDescendantTest(l.Compound) }) {
+			e.sensible = append(e.sensible, int32(s))
+		}
+		e.wary = e.wary || slices.ContainsFunc(sel.Qualifiers, hasDescendantTest)
 	}
 }
 
@@ -270,7 +303,7 @@ func (e *Engine) sorted() []int32 {
 
 // compare orders entities by vocabulary and then by id.
 func (e *Engine) compare(a, b int) int {
-	x, y := &e.world.Entities[a], &e.world.Entities[b]
+	x, y := e.entity(a), e.entity(b)
 	return cmp.Or(cmp.Compare(x.Type.Index, y.Type.Index), strings.Compare(x.ID, y.ID))
 }
 

@@ -47,16 +47,17 @@ func (v *evaluation) begin(info *typeInfo, ent *world.Entity, set []int32) {
 	v.fixed = v.fixed[:0]
 	e := v.r.engine
 	for _, s := range set {
-		if !v.r.holds[s] {
+		if !v.r.held(s) {
 			continue
 		}
-		if int(s) >= len(e.bound.Rules) {
+		if e.constraint(s) != nil {
 			v.fixed = append(v.fixed, s)
 			continue
 		}
-		for _, c := range e.ranked.byRule[s] {
-			if p := e.ranked.property[c]; p.Entity == info.typ {
-				v.lists[p.Index] = append(v.lists[p.Index], c)
+		list, ranked := e.ranked.of(s)
+		for _, c := range list {
+			if p := ranked.property[c]; p.Entity == info.typ {
+				v.lists[p.Index] = append(v.lists[p.Index], e.ranked.place(c, ranked))
 			}
 		}
 	}
@@ -110,7 +111,7 @@ func (v *evaluation) final(i int) *Effective {
 // only restrict; else the last one says what holds.
 func (v *evaluation) clamp(p *registry.Property, e *Effective) *Effective {
 	for _, s := range v.fixed {
-		constraint := &v.r.engine.world.Fixed[int(s)-len(v.r.engine.bound.Rules)]
+		constraint := v.r.engine.constraint(s)
 		for _, value := range constraint.Values {
 			if value.Property == p {
 				e = clampOne(p, e, value.Value, constraint)

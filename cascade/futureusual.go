@@ -11,7 +11,7 @@ func (r *Resolution) FutureUsual(dir int, t *registry.EntityType, p *registry.Pr
 	if p.Entity != t || all.Decided() {
 		return all
 	}
-	f := r.futureOf(t)
+	f := r.Complete().futureOf(t)
 	f.mu.Lock()
 	s := f.state(int32(dir))
 	f.mu.Unlock()

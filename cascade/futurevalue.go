@@ -48,7 +48,7 @@ func (r *Resolution) Future(dir int, t *registry.EntityType, p *registry.Propert
 	if p.Entity != t {
 		return FutureValue{Values: []*registry.Value{nil}}
 	}
-	f := r.futureOf(t)
+	f := r.Complete().futureOf(t)
 	f.mu.Lock()
 	s := f.state(int32(dir))
 	f.mu.Unlock()

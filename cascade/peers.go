@@ -34,6 +34,9 @@ func (s *peers) settle(i int) {
 // named are the answers for every entity of the type whose id or name it is, or for one
 // that would be called so where none exists.
 func (s *peers) named(t *registry.EntityType, name string) [][]*Effective {
+	if s.r.more != nil {
+		return s.r.more.named(t, name)
+	}
 	e := s.r.engine
 	var out [][]*Effective
 	for _, i := range e.called(t, name) {

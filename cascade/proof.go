@@ -73,9 +73,12 @@ type FixedStep struct {
 // Explain is the proof for one property of one entity of the world. For a property that
 // the entity's type does not have it is a Proof of nothing.
 func (r *Resolution) Explain(entity int, p *registry.Property) Proof {
+	if r.more != nil {
+		return r.more.explain(entity, p)
+	}
 	ent := &r.engine.world.Entities[entity]
 	set := r.engine.sets[r.engine.classes[r.engine.class[entity]].set]
-	return r.prove(ent, p, r.Get(entity, p), set)
+	return r.prove(ent, p, r.Get(entity, p), set, r.engine.matcher.Fork())
 }
 
 // ExplainEntity is Explain for an entity that need not be in the world; see ResolveEntity.
@@ -83,10 +86,13 @@ func (r *Resolution) ExplainEntity(ent *world.Entity, p *registry.Property) Proo
 	if p.Entity != ent.Type {
 		return Proof{Entity: ent, Property: p}
 	}
-	return r.prove(ent, p, *r.ResolveEntity(ent)[p.Index], r.engine.fitting(ent))
+	if r.more != nil {
+		return r.more.explainEntity(ent, p)
+	}
+	return r.prove(ent, p, *r.ResolveEntity(ent)[p.Index], r.engine.fitting(ent), r.engine.matcher.Fork())
 }
 
-func (r *Resolution) prove(ent *world.Entity, p *registry.Property, got Effective, set []int32) Proof {
+func (r *Resolution) prove(ent *world.Entity, p *registry.Property, got Effective, set []int32, m *world.Matcher) Proof {
 	proof := Proof{Entity: ent, Property: p, Effective: got}
 	if got.Reason != nil && got.Origin == Derived {
 		proof.Derived = got.Reason.Text
@@ -94,23 +100,23 @@ func (r *Resolution) prove(ent *world.Entity, p *registry.Property, got Effectiv
 	e := r.engine
 	var held, outside []int32
 	for _, s := range set {
-		if int(s) >= len(e.bound.Rules) {
-			constraint := &e.world.Fixed[int(s)-len(e.bound.Rules)]
+		if constraint := e.constraint(s); constraint != nil {
 			for _, v := range constraint.Values {
-				if v.Property == p && r.holds[s] {
+				if v.Property == p && r.held(s) {
 					proof.Fixed = append(proof.Fixed, FixedStep{constraint, v.Value})
 				}
 			}
 			continue
 		}
-		for _, c := range e.ranked.byRule[s] {
-			if e.ranked.property[c] != p {
+		list, ranked := e.ranked.of(s)
+		for _, c := range list {
+			if ranked.property[c] != p {
 				continue
 			}
-			if r.holds[s] {
-				held = append(held, c)
+			if at := e.ranked.place(c, ranked); r.held(s) {
+				held = append(held, at)
 			} else {
-				outside = append(outside, c)
+				outside = append(outside, at)
 			}
 		}
 	}
@@ -118,12 +124,12 @@ func (r *Resolution) prove(ent *world.Entity, p *registry.Property, got Effectiv
 	slices.Sort(outside)
 	proof.Losers = r.losers(p, held, got)
 	for _, c := range outside {
-		proof.Losers = append(proof.Losers, r.outOfContext(&e.ranked.candidates[c]))
+		proof.Losers = append(proof.Losers, r.outOfContext(e.ranked.candidate(c), m))
 	}
 	var rules []*registry.Rule
 	for _, c := range got.From {
 		if rules = addRule(rules, c.Rule); rules[len(rules)-1] == c.Rule {
-			for _, h := range r.met(c.Rule) {
+			for _, h := range r.met(c.Rule, m) {
 				if !slices.Contains(proof.Context, h) {
 					proof.Context = append(proof.Context, h)
 				}
@@ -139,9 +145,9 @@ func (r *Resolution) losers(p *registry.Property, held []int32, got Effective) [
 	e.ranked.withoutLoosened(p, held, func(c, lock int32) { locked[c] = lock })
 	var out []Loser
 	for _, c := range held {
-		candidate := &e.ranked.candidates[c]
+		candidate := e.ranked.candidate(c)
 		if lock, ok := locked[c]; ok {
-			by := &e.ranked.candidates[lock]
+			by := e.ranked.candidate(lock)
 			out = append(out, Loser{
 				Candidate: candidate, Why: LockedOut, Against: by,
 				Text: printed(p, candidate.Value) + " would loosen the locked " + printed(p, by.Value),
@@ -205,9 +211,9 @@ func lostByOrder(c, winner *Candidate) Loser {
 	return Loser{Candidate: c, Why: Earlier, Against: winner, Text: "the winner stands later at equal specificity"}
 }
 
-func (r *Resolution) outOfContext(c *Candidate) Loser {
+func (r *Resolution) outOfContext(c *Candidate, m *world.Matcher) Loser {
 	var unmet []string
-	for _, h := range r.met(c.Rule) {
+	for _, h := range r.met(c.Rule, m) {
 		if h.Entity < 0 {
 			unmet = append(unmet, h.Qualifier)
 		}
@@ -216,12 +222,12 @@ func (r *Resolution) outOfContext(c *Candidate) Loser {
 }
 
 // met is which active entity meets each qualifier of a rule.
-func (r *Resolution) met(rule *registry.Rule) []Held {
+func (r *Resolution) met(rule *registry.Rule, m *world.Matcher) []Held {
 	var out []Held
 	for _, q := range rule.Selector.Qualifiers {
 		h := Held{Rule: rule, Qualifier: q.Text, Entity: -1}
 		for _, i := range r.context {
-			if r.engine.world.MatchCompound(q, &r.engine.world.Entities[i]) {
+			if m.Compound(q, r.engine.entity(i), i) {
 				h.Entity = i
 				break
 			}

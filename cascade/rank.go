@@ -16,16 +16,23 @@ type ranking struct {
 	property   []*registry.Property // of each candidate
 	byRule     [][]int32            // the candidates of each rule
 	locks      bool                 // some declaration is locked
+
+	base  *ranking // of an extension: what it goes among, see rankAmong
+	first int32    // the selector of the first rule of its own
+	ahead []int32  // per candidate, how many of base have a higher precedence
 }
 
-func rank(b *registry.Bound) *ranking {
-	r := &ranking{byRule: make([][]int32, len(b.Rules))}
+func rank(b *registry.Bound) *ranking { return rankRules(b.Rules, 0) }
+
+// rankRules ranks rules of which the first has that index.
+func rankRules(rules []*registry.Rule, index int) *ranking {
+	r := &ranking{byRule: make([][]int32, len(rules))}
 	type entry struct {
 		c Candidate
 		p *registry.Property
 	}
 	var all []entry
-	for _, rule := range b.Rules {
+	for _, rule := range rules {
 		for _, d := range rule.Declarations {
 			r.locks = r.locks || d.Locked
 			for _, v := range d.Typed {
@@ -38,7 +45,8 @@ func rank(b *registry.Bound) *ranking {
 	r.property = make([]*registry.Property, len(all))
 	for i, x := range all {
 		r.candidates[i], r.property[i] = x.c, x.p
-		r.byRule[x.c.Rule.Index] = append(r.byRule[x.c.Rule.Index], int32(i))
+		k := x.c.Rule.Index - index
+		r.byRule[k] = append(r.byRule[k], int32(i))
 	}
 	return r
 }
@@ -116,6 +124,31 @@ func (e *Engine) describeTypes() {
 		}
 		e.types = append(e.types, info)
 	}
+	e.loops = followsInCircle(e.bound.Registry)
+}
+
+// followsInCircle reports whether entities of a type can follow others that follow it.
+func followsInCircle(reg *registry.Registry) bool {
+	const open, done = 1, 2
+	state := make([]uint8, len(reg.Types()))
+	var visit func(t *registry.EntityType) bool
+	visit = func(t *registry.EntityType) bool {
+		switch {
+		case t == nil || state[t.Index] == done:
+			return false
+		case state[t.Index] == open:
+			return true
+		}
+		state[t.Index] = open
+		for _, p := range t.Properties {
+			if p.Through != "" && visit(reg.Type(p.FollowsType)) {
+				return true
+			}
+		}
+		state[t.Index] = done
+		return false
+	}
+	return slices.ContainsFunc(reg.Types(), visit)
 }
 
 // factsKey is equal for entities of one type and set that derivations cannot tell apart.

@@ -14,12 +14,14 @@ import (
 // after it was made and is safe for many readers at once.
 type Resolution struct {
 	engine  *Engine
+	refs    []Ref // what the caller named as active
 	context []int
 	holds   []bool // per selector: its qualifiers hold
 	open    []bool // per selector: nothing active could meet a qualifier
 	table   []*Effective
-	offset  []int32 // per class, where its properties begin in table
-	matched []int32 // per selector
+	offset  []int32    // per class, where its properties begin in table
+	matched []int32    // per selector
+	more    *extension // what it was extended with; nil where it is complete in itself
 
 	mu      sync.Mutex
 	futures map[*registry.EntityType]*future
@@ -33,45 +35,89 @@ func (e *Engine) Resolve(context []Ref) (*Resolution, diag.List) {
 	if list.HasErrors() {
 		return nil, list
 	}
-	r := &Resolution{engine: e, context: active, futures: map[*registry.EntityType]*future{}}
-	r.holds, r.open = e.decideQualifiers(active, e.matcher.Fork())
+	r := &Resolution{engine: e, refs: slices.Clone(context), context: active, futures: map[*registry.EntityType]*future{}}
+	r.holds, r.open = e.decideQualifiers(e.selectors, active, e.matcher.Fork())
 	r.countMatches()
 	loosened := r.fill()
 	return r, append(list, loosened...)
 }
 
 // World is the world that was resolved.
-func (r *Resolution) World() *world.World { return r.engine.world }
+func (r *Resolution) World() *world.World {
+	if r.more != nil && len(r.engine.more) > 0 {
+		return r.more.complete().World()
+	}
+	return r.engine.world
+}
 
 // Bound is the view that was resolved.
-func (r *Resolution) Bound() *registry.Bound { return r.engine.bound }
+func (r *Resolution) Bound() *registry.Bound {
+	if r.more != nil {
+		return r.more.bound()
+	}
+	return r.engine.bound
+}
 
 // Registry is the vocabulary of both.
 func (r *Resolution) Registry() *registry.Registry { return r.engine.bound.Registry }
 
 // Engine is the index that the resolution was made with; it resolves other contexts.
-func (r *Resolution) Engine() *Engine { return r.engine }
+func (r *Resolution) Engine() *Engine { return r.Complete().engine }
 
 // Context is the active entities, as indices into World.Entities, in vocabulary order.
 func (r *Resolution) Context() []int { return r.context }
 
 // Order is every entity, as indices into World.Entities, in vocabulary order and then by
 // id. It must not be written to.
-func (r *Resolution) Order() []int32 { return r.engine.sorted() }
+func (r *Resolution) Order() []int32 { return r.Complete().engine.sorted() }
+
+// Len is how many entities there are.
+func (r *Resolution) Len() int { return len(r.engine.world.Entities) + len(r.engine.more) }
+
+// Entity is the entity of an index into World.Entities. It must not be written to.
+func (r *Resolution) Entity(i int) *world.Entity { return r.engine.entity(i) }
+
+// Find is the index of an entity, or -1.
+func (r *Resolution) Find(t *registry.EntityType, id string) int { return r.engine.find(t, id) }
 
 // Holds reports whether all context qualifiers of a rule hold.
-func (r *Resolution) Holds(rule *registry.Rule) bool { return r.holds[rule.Index] }
+func (r *Resolution) Holds(rule *registry.Rule) bool { return r.held(r.engine.selector(rule)) }
 
 // Open reports whether a rule has a qualifier of a type of which no entity is active, so
 // that the context leaves it undecided. Such a rule does not hold.
-func (r *Resolution) Open(rule *registry.Rule) bool { return r.open[rule.Index] }
+func (r *Resolution) Open(rule *registry.Rule) bool {
+	s := r.engine.selector(rule)
+	if k := int(s) - len(r.open); k >= 0 {
+		return r.more.open[k]
+	}
+	return r.open[s]
+}
+
+// held reports whether the qualifiers of a selector hold.
+func (r *Resolution) held(s int32) bool {
+	if k := int(s) - len(r.holds); k >= 0 {
+		return r.more.holds[k]
+	}
+	return r.holds[s]
+}
+
+// selector is the selector of a rule. Those of an extension come after the constraints'.
+func (e *Engine) selector(rule *registry.Rule) int32 {
+	if rule.Index < len(e.bound.Rules) {
+		return int32(rule.Index)
+	}
+	return int32(rule.Index + len(e.world.Fixed))
+}
 
 // Matched is how many entities a rule's selector fits, its qualifiers left aside.
-func (r *Resolution) Matched(rule *registry.Rule) int { return int(r.matched[rule.Index]) }
+func (r *Resolution) Matched(rule *registry.Rule) int { return int(r.Complete().matched[rule.Index]) }
 
 // Rules are the rules whose selectors fit an entity, in order of appearance, whether or
 // not their qualifiers hold.
 func (r *Resolution) Rules(entity int) []*registry.Rule {
+	if r.more != nil {
+		return r.more.rules(entity)
+	}
 	var out []*registry.Rule
 	for _, s := range r.engine.sets[r.engine.classes[r.engine.class[entity]].set] {
 		if int(s) < len(r.engine.bound.Rules) {
@@ -84,6 +130,9 @@ func (r *Resolution) Rules(entity int) []*registry.Rule {
 // Get is the answer for one property of one entity. Where the entity's type does not have
 // the property it is the zero Effective. It does not allocate.
 func (r *Resolution) Get(entity int, p *registry.Property) Effective {
+	if r.more != nil {
+		return r.more.get(entity, p)
+	}
 	c := r.engine.class[entity]
 	if r.engine.types[r.engine.classes[c].typ].typ != p.Entity {
 		return Effective{}
@@ -178,6 +227,9 @@ func (v *evaluation) class(i int) {
 // made: its Parent is an index into the world or world.NoParent. The result is by
 // Property.Index of its type.
 func (r *Resolution) ResolveEntity(ent *world.Entity) []*Effective {
+	if r.more != nil {
+		return r.more.resolveEntity(ent)
+	}
 	e := r.engine
 	v := &evaluation{r: r, peers: &peers{r: r, phantoms: map[phantom][]*Effective{}}}
 	v.begin(&e.types[ent.Type.Index], ent, e.fitting(ent))

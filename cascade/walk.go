@@ -119,7 +119,7 @@ func (l *lineage) of(e *world.Entity, w *walker) *inheritance {
 
 // withGroups adds what the groups of e settle for it.
 func (l *lineage) withGroups(in *inheritance, e *world.Entity, w *walker) *inheritance {
-	w.groups = l.world.AppendGroups(w.groups[:0], e)
+	w.groups = w.matcher.AppendGroups(w.groups[:0], e)
 	if len(w.groups) == 0 {
 		return in
 	}

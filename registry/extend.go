@@ -10,7 +10,8 @@ import (
 
 // Extension is further views, bound as if they followed those of a Bound.
 type Extension struct {
-	// Base is the Bound that was extended or, where a new layer comes before one of its own,
+	Of *Bound // what was extended
+	// Base is Of or, where a new layer comes before one of its own,
 	// a copy with its rules in the new places of their layers.
 	Base        *Bound
 	Rules       []*Rule  // the new ones alone; their indices and orders go on from Base
@@ -31,7 +32,7 @@ func (b *Bound) Extend(o Options, views ...*ast.View) *Extension {
 	for _, v := range views {
 		x.statements(v.Statements, scope{layer: root, stack: []string{v.Source.Name}})
 	}
-	out := &Extension{Base: b, Entities: x.entities}
+	out := &Extension{Of: b, Base: b, Entities: x.entities}
 	root.number(&out.Layers)
 	out.Rules = x.place(len(b.Rules))
 	if len(b.Rules)+len(out.Rules) > maxRules {

@@ -40,6 +40,17 @@ func New(reg *registry.Registry, name, root string, entities []Entity, fixed []F
 	return w, w.findGroups()
 }
 
+// With is a world of w's entities and more, whose parents are indices into both. What is
+// said of w otherwise is said of it too.
+func (w *World) With(more []Entity) (*World, error) {
+	out, err := New(w.Registry, w.Name, w.Root, slices.Concat(w.Entities, more), w.Fixed)
+	if err != nil {
+		return nil, err
+	}
+	out.Withheld, out.Diagnostics = w.Withheld, w.Diagnostics
+	return out, nil
+}
+
 func (w *World) linkParents() error {
 	depth := make([]int32, len(w.Entities)) // 0: not known yet
 	var walk []int32
