@@ -11,7 +11,7 @@ import (
 )
 
 func (t Tool) compile(info compilers.Info, in compilers.Input) compilers.Output {
-	c, problems := confine.From(in.Resolution)
+	c, problems := confine.ForTarget(in, info)
 	out := t.render(info, c, in)
 	out.Diagnostics = append(problems, out.Diagnostics...)
 	if out.Diagnostics.HasErrors() {

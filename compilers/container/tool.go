@@ -4,6 +4,7 @@ package container
 
 import (
 	"umwelt/compilers"
+	"umwelt/compilers/confine"
 	"umwelt/registry"
 )
 
@@ -41,6 +42,7 @@ func (t Tool) info() compilers.Info {
 		Options: []compilers.Option{
 			{Key: "form", Default: "json", Values: []string{"json", "lines", "nul", "sh"},
 				Description: "json: {argv, env, set, wrapper}; lines, nul: arguments of " + t.Name + "; sh: a script that runs its arguments inside"},
+			confine.NewFiles,
 			{Key: "workdir", Description: "absolute path of the project inside; its path on the host where not given"},
 			{Key: "image", Default: t.Image, Description: "image that is run; it has to be there already"},
 			{Key: "user", Default: t.User, Description: "user inside, as UID[:GID] or by name; the caller in a script, else the image's, where not given"},

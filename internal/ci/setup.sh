@@ -5,7 +5,7 @@
 set -eu
 
 # program:package
-needed="bwrap:bubblewrap strace:strace git:git runc:runc podman:podman busybox:busybox-static bash:bash zsh:zsh fish:fish ip:iproute2 unshare:util-linux"
+needed="bwrap:bubblewrap strace:strace git:git runc:runc podman:podman docker:docker.io busybox:busybox-static bash:bash zsh:zsh fish:fish ip:iproute2 unshare:util-linux"
 completion=/usr/share/bash-completion/bash_completion
 
 packages=

@@ -22,9 +22,7 @@ type verifier struct {
 	report  *Report
 	dir     string // a directory of its own, beside the copy
 	program string // the probe in it
-	cover   string // an empty file that nobody may read
 	scratch string // a writable directory inside
-	image   string // the empty image, once it is made
 	environ []string
 	values  map[string]string
 	ends    []func()
@@ -101,15 +99,14 @@ func (v *verifier) prepare() error {
 	if err := copyFile(v.Program, v.program); err != nil {
 		return err
 	}
-	v.cover = filepath.Join(v.dir, "cover")
-	return errors.Join(os.Chmod(v.program, 0o755), os.WriteFile(v.cover, nil, 0))
+	return os.Chmod(v.program, 0o755)
 }
 
 // copy makes a copy of the project and resolves the policy over it.
 func (v *verifier) copy(res *cascade.Resolution) (*cascade.Resolution, error) {
 	v.doing("copying the project")
 	root := filepath.Join(v.dir, filepath.Base(res.World().Root))
-	if root == v.program || root == v.cover {
+	if root == v.program {
 		root += "-copy"
 	}
 	left, err := copyTree(res.World().Root, root)

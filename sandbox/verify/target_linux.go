@@ -50,13 +50,14 @@ func Targets() []string {
 
 func targets() []target {
 	var out []target
-	for _, t := range runner.Targets() {
-		out = append(out, ofRunner(t))
-	}
-	for _, tool := range []container.Tool{podman.Tool, docker.Tool} {
-		if !slices.ContainsFunc(out, func(t target) bool { return t.info.Name == tool.Name }) {
-			out = append(out, ofContainers(tool))
+	for _, r := range runner.Targets() {
+		t := ofRunner(r)
+		for _, tool := range []container.Tool{podman.Tool, docker.Tool} {
+			if tool.Name == r.Info.Name {
+				t = inContainers(t, tool)
+			}
 		}
+		out = append(out, t)
 	}
 	return out
 }
@@ -70,7 +71,7 @@ func ofRunner(t runner.Target) target {
 		},
 		start: func(v *verifier, c *confine.Confinement, command []string, in, out, errs *os.File) (func() error, func(), error) {
 			stop := make(chan os.Signal)
-			spec := runner.Spec{Confinement: c, Values: v.values, Environ: v.environ, Command: command, Stdin: in, Stdout: out, Stderr: errs, Stop: stop}
+			spec := runner.Spec{Confinement: c, Values: v.values, Environ: v.environ, Command: command, Set: v.Set, Stdin: in, Stdout: out, Stderr: errs, Stop: stop}
 			ended := make(chan error, 1)
 			go func() {
 				result, err := runner.Run(t, spec)
