@@ -87,7 +87,12 @@ func containerCommand(tool container.Tool, s *Spec, name string) (argv []string,
 	if run < 0 {
 		return nil, clean, errors.New("the command line of " + tool.Name + " runs nothing")
 	}
-	return slices.Insert(doc.Argv, run+1, "--name", name), clean, nil
+	// The runner keeps the time itself, and tells the end of it from others.
+	if i := slices.Index(doc.Argv, "--timeout"); i > run {
+		doc.Argv = slices.Delete(doc.Argv, i, i+2)
+	}
+	// The client hands signals on only once it is attached, and dies of them before.
+	return slices.Insert(doc.Argv, run+1, "--name", name, "--sig-proxy=false"), clean, nil
 }
 
 func startContainer(tool container.Tool, pkg string, s *Spec, r *Result) (*process, error) {
@@ -102,7 +107,7 @@ func startContainer(tool container.Tool, pkg string, s *Spec, r *Result) (*proce
 		return nil, err
 	}
 	r.Argv = append(argv, s.Command...)
-	cmd := &exec.Cmd{Path: path, Args: r.Argv, Env: clientEnvironment(s), Stdin: s.Stdin, Stdout: s.Stdout, Stderr: s.Stderr}
+	cmd := &exec.Cmd{Path: path, Args: r.Argv, Env: clientEnvironment(s), Stdin: s.Stdin, Stdout: s.Stdout, Stderr: s.Stderr, Dir: "/"}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: unix.SIGKILL}
 	p, err := begin(cmd, nil)
 	if err != nil {
@@ -114,13 +119,18 @@ func startContainer(tool container.Tool, pkg string, s *Spec, r *Result) (*proce
 	whole := os.Geteuid() == 0
 	p.group = &group{held: map[string]bool{"memory": whole, "pids": whole, "cpu": whole}}
 	// The container is no child of this process, so that killing the client ends nothing.
-	remove := func() {
+	client := func(args ...string) {
 		ctx, cancel := context.WithTimeout(context.Background(), 15*time.Second)
 		defer cancel()
-		kill := exec.CommandContext(ctx, path, append(slices.Clone(before(argv, "run")), "rm", "--force", name)...)
-		kill.Env = cmd.Env
-		_ = kill.Run()
+		c := exec.CommandContext(ctx, path, append(slices.Clone(before(argv, "run")), args...)...)
+		c.Env, c.Dir = cmd.Env, cmd.Dir
+		_ = c.Run()
 	}
+	remove := func() {
+		client("kill", "--signal", "KILL", name)
+		client("rm", "--force", name)
+	}
+	p.forward = func(sig unix.Signal) { client("kill", "--signal", strconv.Itoa(int(sig)), name) }
 	p.killer = remove
 	p.clean = clean
 	p.outcome = func(own syscall.WaitStatus) (syscall.WaitStatus, bool) {

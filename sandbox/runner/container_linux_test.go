@@ -5,6 +5,7 @@ package runner
 import (
 	"archive/tar"
 	"bytes"
+	"fmt"
 	"os"
 	"os/exec"
 	"strings"
@@ -60,7 +61,7 @@ func needPodman(t *testing.T) string {
 	if err := w.Close(); err != nil {
 		t.Fatal(err)
 	}
-	const name = "localhost/umwelt-runner-test:1"
+	name := fmt.Sprintf("localhost/umwelt-runner-test:%d", os.Getpid())
 	cmd := exec.Command("podman", "import", "-", name)
 	cmd.Stdin = &image
 	if out, err := cmd.CombinedOutput(); err != nil {
@@ -124,17 +125,27 @@ func TestPodmanIsEnded(t *testing.T) {
 	containersAreGone(t)
 }
 
+// containersAreGone waits a little, since the tool removes a container after its end.
 func containersAreGone(t *testing.T) {
 	t.Helper()
-	out, err := exec.Command("podman", "ps", "--all", "--format", "{{.Names}}").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for name := range strings.Lines(string(out)) {
-		if strings.HasPrefix(name, "umwelt-") {
-			t.Errorf("the container %s is left", name)
+	var left []string
+	for range 100 {
+		out, err := exec.Command("podman", "ps", "--all", "--format", "{{.Names}}").Output()
+		if err != nil {
+			t.Fatal(err)
 		}
+		left = nil
+		for _, name := range strings.Fields(string(out)) {
+			if strings.HasPrefix(name, "umwelt-") {
+				left = append(left, name)
+			}
+		}
+		if left == nil {
+			return
+		}
+		time.Sleep(50 * time.Millisecond)
 	}
+	t.Errorf("containers are left: %v", left)
 }
 
 func ptr[T any](v T) *T { return &v }

@@ -25,10 +25,11 @@ type process struct {
 	outcome func(own syscall.WaitStatus) (syscall.WaitStatus, bool)
 	ended   syscall.Signal // the first signal that was forwarded
 	// These may be nil.
-	proxy  func() // ends the proxy
-	killer func() // ends what is no child of this process
-	drain  func() // waits until the output has arrived
-	clean  func() // removes what was made for the run
+	forward func(unix.Signal) // sends a signal to what is no child of this process
+	proxy   func()            // ends the proxy
+	killer  func()            // ends what is no child of this process
+	drain   func()            // waits until the output has arrived
+	clean   func()            // removes what was made for the run
 }
 
 // begin starts a program whose end is bound to the end of this one. The kernel binds it to
@@ -65,6 +66,10 @@ func begin(cmd *exec.Cmd, before func() error) (*process, error) {
 
 // signal sends a signal to the command and what belongs to it.
 func (p *process) signal(s unix.Signal) {
+	if p.forward != nil {
+		p.forward(s)
+		return
+	}
 	_ = unix.Kill(-p.leader, s)
 }
 
