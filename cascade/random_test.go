@@ -174,6 +174,30 @@ func mustParse(t tester, name, text string) *ast.View {
 // build hands a model case to the tool; order is the order of its entities.
 func build(t tester, c *mCase, order []int) (*cascade.Engine, []cascade.Ref) {
 	t.Helper()
+	reg, entities, fixed := buildWorld(t, c, order)
+	w, err := world.New(reg, "test", "", entities, fixed)
+	if err != nil {
+		t.Fatalf("%v\n%s", err, c)
+	}
+	b := reg.Bind(registry.Options{}, mustParse(t, "view.umw", c.view.text()))
+	if b.Diagnostics.HasErrors() {
+		t.Fatalf("%v in:\n%s", b.Diagnostics.Err(), c)
+	}
+	return cascade.New(w, b), c.refs()
+}
+
+// refs are the entities that the caller names as active.
+func (c *mCase) refs() []cascade.Ref {
+	var refs []cascade.Ref
+	for _, i := range c.context {
+		refs = append(refs, cascade.Ref{Type: c.entities[i].typ.ref(), ID: c.entities[i].id})
+	}
+	return refs
+}
+
+// buildWorld makes the vocabulary and what a world holds.
+func buildWorld(t tester, c *mCase, order []int) (*registry.Registry, []world.Entity, []world.Fixed) {
+	t.Helper()
 	reg := registry.New()
 	if list := reg.Load(registry.Options{}, mustParse(t, "vocabulary.umw", c.vocabulary.text())); list.HasErrors() {
 		t.Fatalf("%v in:\n%s", list.Err(), c)
@@ -218,19 +242,7 @@ func build(t tester, c *mCase, order []int) (*cascade.Engine, []cascade.Ref) {
 			fixed = append(fixed, world.Fixed{Selector: sel, Values: values})
 		}
 	}
-	w, err := world.New(reg, "test", "", entities, fixed)
-	if err != nil {
-		t.Fatalf("%v\n%s", err, c)
-	}
-	b := reg.Bind(registry.Options{}, mustParse(t, "view.umw", c.view.text()))
-	if b.Diagnostics.HasErrors() {
-		t.Fatalf("%v in:\n%s", b.Diagnostics.Err(), c)
-	}
-	var refs []cascade.Ref
-	for _, i := range c.context {
-		refs = append(refs, cascade.Ref{Type: c.entities[i].typ.ref(), ID: c.entities[i].id})
-	}
-	return cascade.New(w, b), refs
+	return reg, entities, fixed
 }
 
 // answers prints everything the engine says, by the order of the model.
