@@ -93,3 +93,6 @@ func (e *Engine) Measure(ent *world.Entity, gate *registry.Property) Measured {
 	}
 	return out
 }
+
+// Meaning is equal for compounds that test the same.
+func Meaning(c *registry.Compound) string { return string(fingerprint(nil, c)) }

@@ -59,7 +59,25 @@ type Input struct {
 	Resolution *cascade.Resolution
 	Set        map[string]string // target options, already checked against Info.Options
 	Version    string            // of the tool, for header comments; may be empty
+	// Sources are the texts that the policy was made of, with secrets blanked. Only what
+	// saves a policy whole reads them.
+	Sources []Source
 }
+
+// Source is one text that a policy was made of: an imported view is of the kind Import. An
+// Excerpt is there only to show lines of it.
+type Source struct {
+	Kind, Name string
+	Text       []byte
+}
+
+// The kinds of Source.
+const (
+	Vocabulary = "vocabulary"
+	View       = "view"
+	Import     = "import"
+	Excerpt    = "excerpt"
+)
 
 // Option is the value of an option, or its default.
 func (in Input) Option(info Info, key string) string {

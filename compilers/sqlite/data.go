@@ -1,0 +1,269 @@
+package sqlite
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"unicode"
+
+	"umwelt/cascade"
+	"umwelt/compilers"
+	"umwelt/diag"
+	"umwelt/registry"
+	"umwelt/world"
+)
+
+// maxRows bounds what derives from a policy by multiplication: ancestors of entities, and
+// matches of qualifiers.
+const maxRows = 20_000_000
+
+// row is one row: int, float64, string, []string (a policy's list) or nil per column.
+type row []any
+
+// database is a resolved policy as plain rows.
+type database struct {
+	*properties
+	res     *cascade.Resolution
+	strata  [][]int
+	rows    map[string][]row
+	cohort  map[absent]int    // of entities that are named and do not exist
+	secrets map[string]string // a token for each secret text
+	err     error
+}
+
+// absent is an entity that is named and does not exist.
+type absent struct {
+	typ *registry.EntityType
+	id  string
+}
+
+// hidden is a secret value as tokens that tell values apart and say nothing else.
+type hidden struct {
+	text    string
+	members []string
+}
+
+// read turns a policy into rows. Errors say why it cannot be had as a database.
+func read(in compilers.Input) (*database, error) {
+	res := in.Resolution.Complete()
+	db := &database{
+		properties: newProperties(res.Registry()), res: res, rows: map[string][]row{}, cohort: map[absent]int{},
+		secrets: map[string]string{},
+	}
+	var circle []string
+	if db.strata, circle = db.properties.strata(); circle != nil {
+		return nil, fmt.Errorf("in this vocabulary properties depend on one another in a circle, which SQL cannot follow: %s", diag.Escape(fmt.Sprint(circle)))
+	}
+	if len(db.strata) > maxStrata {
+		return nil, fmt.Errorf("in this vocabulary properties follow one another more than %d deep", maxStrata)
+	}
+	if err := db.checkNames(); err != nil {
+		return nil, err
+	}
+	db.vocabulary()
+	db.rules()
+	db.world()
+	db.cohorts()
+	db.context()
+	db.sources(in)
+	db.meta(in)
+	return db, db.err
+}
+
+func (db *database) add(table string, cells ...any) { db.rows[table] = append(db.rows[table], cells) }
+
+func (db *database) fail(format string, args ...any) {
+	if db.err == nil {
+		db.err = fmt.Errorf(format, args...)
+	}
+}
+
+// checkNames refuses names of the vocabulary that cannot be names in a database, and
+// secrets that would have to be compared.
+func (db *database) checkNames() error {
+	name := func(s string) error {
+		for _, r := range s {
+			if !unicode.IsPrint(r) {
+				return fmt.Errorf("the name %s cannot stand in a database", diag.Quote(s))
+			}
+		}
+		if len(s) > 58 { // with a prefix, PostgreSQL takes 63 bytes
+			return fmt.Errorf("the name %s is too long for a database", diag.Quote(s))
+		}
+		return nil
+	}
+	var errs []error
+	for _, t := range db.reg.Types() {
+		errs = append(errs, name(typeName(t, db.reg)))
+		if len(t.Properties) > 1000 {
+			errs = append(errs, fmt.Errorf("the type %s has more than 1000 properties", t.Name))
+		}
+		for _, p := range t.Properties {
+			errs = append(errs, name(p.Name))
+			numeric := p.Comparison == registry.AtMost || p.Comparison == registry.AtLeast
+			if p.Secret && (numeric || p.Gates != "" || p.Restrictive != registry.NoDirection) {
+				errs = append(errs, fmt.Errorf("the secret property %s is compared with others, so a database would have to hold it", db.name(db.id[p])))
+			}
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// value is the cells of a typed value. Those of a secret are tokens.
+func (db *database) value(p *registry.Property, v *registry.Value) (text any, number any, members any) {
+	if v == nil {
+		return nil, nil, nil
+	}
+	if p.Secret {
+		h := db.hide(v)
+		if v.List == nil {
+			return h.text, 0.0, nil
+		}
+		return h.text, 0.0, h.members
+	}
+	if v.List == nil {
+		return v.Text, v.Num, nil
+	}
+	return v.Text, v.Num, v.List
+}
+
+func (db *database) hide(v *registry.Value) hidden {
+	token := func(s string) string {
+		t, ok := db.secrets[s]
+		if !ok {
+			t = "secret " + strconv.Itoa(len(db.secrets)+1)
+			db.secrets[s] = t
+		}
+		return t
+	}
+	if v.List == nil {
+		return hidden{text: token(v.Text)}
+	}
+	members := make([]string, len(v.List))
+	for i, m := range v.List {
+		members[i] = token(m)
+	}
+	list := registry.NewList(registry.List, members)
+	return hidden{list.Text, list.List}
+}
+
+func (db *database) vocabulary() {
+	for i, t := range db.reg.Taxa() {
+		db.add("taxa", i, t.Name, t.Axis, jsonTexts(t.Aliases), t.Description)
+	}
+	for i, t := range db.reg.Types() {
+		name := typeName(t, db.reg)
+		db.add("entity_types", i, name, t.Taxon.Name, t.Name, t.Description, bit(t.SoleActive), bit(t.Root), bit(t.Named), bit(t.Singleton), bit(t.Dotted),
+			orNull(t.PathAttr), orNull(t.GroupAttr), jsonTexts(t.Parents))
+		for k, a := range t.Attributes {
+			db.add("attribute_types", name, k, a.Name, a.Type.String(), bit(a.Required), a.Description)
+		}
+	}
+	for i, p := range db.all {
+		initial, number, members := db.value(p, p.Initial)
+		var gates, follows any
+		if g := p.Entity.Property(p.Gates); p.Gates != "" && p.Attribute != "" && g != nil {
+			gates = db.id[g]
+		}
+		if q := db.followed(p); q != nil {
+			follows = db.id[q]
+		}
+		db.add("property_types", i, p.Entity.Taxon.Name, typeName(p.Entity, db.reg), p.Index, p.Name, p.Type.String(), p.Type.Kind.String(),
+			[...]string{"one", "list", "set"}[p.Type.Shape], p.Comparison.String(), p.Restrictive.String(), p.Altitude.String(), bit(p.Repeatable), bit(p.Secret),
+			initial, number, members, orNull(p.Attribute), gates, follows, orNull(p.Through), p.Description)
+		var implied []int
+		for _, name := range p.ImpliedBy {
+			if q := p.Entity.Property(name); q != nil {
+				implied = append(implied, db.id[q])
+			}
+		}
+		slices.Sort(implied)
+		for _, q := range slices.Compact(implied) {
+			db.add("property_implied_by", i, q)
+		}
+	}
+}
+
+func bit(on bool) int {
+	if on {
+		return 1
+	}
+	return 0
+}
+
+func orNull(s string) any {
+	if s == "" {
+		return nil
+	}
+	return s
+}
+
+// place is the cells of a span.
+func place(s diag.Span) []any {
+	if s.Source == nil {
+		return make([]any, 7)
+	}
+	return []any{s.Source.Name, int(s.Start.Line), int(s.Start.Column), int(s.Start.Offset), int(s.End.Line), int(s.End.Column), int(s.End.Offset)}
+}
+
+// context is what was asked for, as far as it is not what is active anyway.
+func (db *database) context() {
+	w := db.res.World()
+	usual := map[*registry.EntityType][]int{}
+	asked := map[*registry.EntityType][]int{}
+	for i := range w.Entities {
+		if e := &w.Entities[i]; e.Type.SoleActive && e.Provenance.Origin != world.Referenced {
+			usual[e.Type] = append(usual[e.Type], i)
+		}
+	}
+	for _, i := range db.res.Context() {
+		asked[w.Entities[i].Type] = append(asked[w.Entities[i].Type], i)
+	}
+	for _, i := range db.res.Context() {
+		t := w.Entities[i].Type
+		if len(asked[t]) != 1 || len(usual[t]) != 1 || usual[t][0] != i {
+			db.add("active_context", typeName(t, db.reg), w.Entities[i].ID)
+		}
+	}
+}
+
+func (db *database) meta(in compilers.Input) {
+	w := db.res.World()
+	put := func(key, value string) { db.add("world_meta", key, value) }
+	put("digest", w.Digest())
+	put("entities", strconv.Itoa(len(w.Entities)))
+	put("name", w.Name)
+	put("root", w.Root)
+	put("rules", strconv.Itoa(len(db.res.Bound().Rules)))
+	put("schema", Schema)
+	put("version", in.Version)
+}
+
+// sources are the texts that the policy was made of, and what was found about the world.
+func (db *database) sources(in compilers.Input) {
+	for i, s := range in.Sources {
+		db.add("sources", i, s.Kind, s.Name, string(s.Text))
+	}
+	excerpts := map[*diag.Source]int{}
+	source := func(at diag.Span) any {
+		if at.Source == nil || len(at.Source.Text) == 0 {
+			return nil
+		}
+		n, ok := excerpts[at.Source]
+		if !ok {
+			n = len(db.rows["sources"])
+			excerpts[at.Source] = n
+			db.add("sources", n, compilers.Excerpt, at.Source.Name, string(at.Source.Text))
+		}
+		return n
+	}
+	for i, d := range db.res.World().Diagnostics {
+		cells := append([]any{i, 0, d.Severity.String(), string(d.Code), d.Message, orNull(d.Hint)}, place(d.Span)...)
+		db.add("diagnostics", append(cells, source(d.Span))...)
+		for k, r := range d.Related {
+			cells := append([]any{i, k + 1, nil, nil, r.Message, nil}, place(r.Span)...)
+			db.add("diagnostics", append(cells, source(r.Span))...)
+		}
+	}
+}

@@ -1,0 +1,110 @@
+package sqlite
+
+import (
+	"encoding/base64"
+	"fmt"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"umwelt/registry"
+)
+
+// literal is a text in SQL that every dialect reads alike. It holds no control character.
+func literal(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'" }
+
+// escaped is a text in the SQL of PostgreSQL and DuckDB. What does not print, or could
+// reorder text on a screen, is written as an escape.
+func escaped(s string) string {
+	plain := true
+	for _, r := range s {
+		plain = plain && r != '\\' && unicode.IsPrint(r)
+	}
+	if plain {
+		return literal(s)
+	}
+	var b strings.Builder
+	b.WriteString("E'")
+	for _, r := range s {
+		switch {
+		case r == '\'' || r == '\\':
+			b.WriteByte('\\')
+			b.WriteRune(r)
+		case unicode.IsPrint(r):
+			b.WriteRune(r)
+		case r == '\n':
+			b.WriteString(`\n`)
+		case r == '\t':
+			b.WriteString(`\t`)
+		case r <= 0xffff:
+			fmt.Fprintf(&b, `\u%04x`, r)
+		default:
+			fmt.Fprintf(&b, `\U%08x`, r)
+		}
+	}
+	b.WriteByte('\'')
+	return b.String()
+}
+
+// jsonList is a list as SQLite's own functions write it, so that equal lists are equal
+// texts wherever they come from.
+func jsonList(list []string) string {
+	b := []byte{'['}
+	for i, s := range list {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = appendJSON(b, s)
+	}
+	return string(append(b, ']'))
+}
+
+func appendJSON(b []byte, s string) []byte {
+	b = append(b, '"')
+	for i := 0; i < len(s); i++ {
+		c := s[i]
+		switch {
+		case c == '"' || c == '\\':
+			b = append(b, '\\', c)
+		case c >= ' ':
+			b = append(b, c)
+		case strings.IndexByte("\b\t\n\f\r", c) >= 0:
+			b = append(b, '\\', "btn_fr"[c-8])
+		default:
+			b = fmt.Appendf(b, `\u%04x`, c)
+		}
+	}
+	return append(b, '"')
+}
+
+// jsonTexts is a list of texts of the world, of which any may be what is not UTF-8: such a
+// one stands as {"base64": …}.
+func jsonTexts(list []string) string {
+	b := []byte{'['}
+	for i, s := range list {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		if printable(s) {
+			b = appendJSON(b, s)
+		} else {
+			b = append(b, `{"base64":"`+base64.StdEncoding.EncodeToString([]byte(s))+`"}`...)
+		}
+	}
+	return string(append(b, ']'))
+}
+
+// printable reports whether a database takes s as a text.
+func printable(s string) bool { return utf8.ValidString(s) && strings.IndexByte(s, 0) < 0 }
+
+// float is a number that reads back as the same.
+func float(n float64) string { return strconv.FormatFloat(n, 'g', -1, 64) }
+
+// typeName names an entity type: with its taxon where the name alone is not enough.
+func typeName(t *registry.EntityType, reg *registry.Registry) string {
+	if len(reg.TypesNamed(t.Name)) > 1 {
+		return t.Taxon.Name + "|" + t.Name
+	}
+	return t.Name
+}
