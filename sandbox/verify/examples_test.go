@@ -43,7 +43,9 @@ func TestExamples(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			need(t, name)
 			for _, view := range []string{"auth-fix.umw", "review.umw"} {
-				t.Run(view, func(t *testing.T) { verifyExample(t, name, dir+"auth-fix/"+view, dir+"auth-fix/dev.world.yml", dir+"auth-fix/project") })
+				t.Run(view, func(t *testing.T) {
+					verifyExample(t, name, dir+"auth-fix/"+view, dir+"auth-fix/dev.world.yml", dir+"auth-fix/project")
+				})
 			}
 			if name == "podman" {
 				return // a container takes its time, and the pairs say the same

@@ -128,7 +128,10 @@ func drawView(t *rapid.T, tree *confine.Node) string {
 	paths := []string{"", "new", "umwelt", ".umwelt"}
 	confinetest.Walk(tree, func(path string, n *confine.Node) {
 		if path != "." && utf8.ValidString(path) {
-			paths = append(paths, path, path, path[:len(path)/2+1])
+			paths = append(paths, path, path)
+			if begin := path[:len(path)/2+1]; !strings.HasSuffix(begin, ".") {
+				paths = append(paths, begin)
+			}
 		}
 	})
 	var b strings.Builder
@@ -167,7 +170,16 @@ type drawn struct {
 
 func draw(names []string) *rapid.Generator[drawn] {
 	return rapid.Custom(func(t *rapid.T) drawn {
-		tree := confinetest.Draw(t, names, rapid.SampledFrom([]int{4, 10, 20}).Draw(t, "budget"))
+		// Trees of trees, since one alone is often small.
+		tree := confinetest.Draw(t, names, 12)
+		for _, name := range []string{"deep", "deeper", "other tree"}[:rapid.IntRange(0, 3).Draw(t, "trees")] {
+			if !slices.ContainsFunc(tree.Children, func(n *confine.Node) bool { return n.Name == name }) {
+				below := confinetest.Draw(t, names, 12)
+				below.Name = name
+				tree.Children = append(tree.Children, below)
+			}
+		}
+		slices.SortFunc(tree.Children, func(a, b *confine.Node) int { return strings.Compare(a.Name, b.Name) })
 		return drawn{tree, drawView(t, tree)}
 	})
 }

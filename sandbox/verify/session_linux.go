@@ -3,10 +3,12 @@ package verify
 import (
 	"bufio"
 	"bytes"
+	"debug/elf"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -18,8 +20,10 @@ import (
 
 // session is one sandbox in which a probe runs.
 type session struct {
+	program string
 	in, out *os.File
 	answers *json.Decoder
+	asked   bool // the probe has answered once
 	stop    func()
 	stderr  *tail
 	ended   chan error
@@ -44,7 +48,7 @@ func (v *verifier) start(c *confine.Confinement) (*session, error) {
 	if err != nil {
 		return nil, errors.Join(err, inR.Close(), inW.Close(), outR.Close(), outW.Close())
 	}
-	s := &session{in: inW, out: outR, answers: json.NewDecoder(bufio.NewReaderSize(outR, 1<<16)), stderr: &tail{}, ended: make(chan error, 1)}
+	s := &session{program: v.program, in: inW, out: outR, answers: json.NewDecoder(bufio.NewReaderSize(outR, 1<<16)), stderr: &tail{}, ended: make(chan error, 1)}
 	wait, stop, err := v.target.start(v, c, []string{v.program, probe.Argument}, inR, outW, errW)
 	inside := []*os.File{inR, outW, errW}
 	if err != nil {
@@ -92,12 +96,31 @@ func (s *session) ask(ops []probe.Op) ([]probe.Result, error) {
 		if i%64 == 0 {
 			_ = s.out.SetReadDeadline(time.Now().Add(patience))
 		}
-		if err := s.answers.Decode(&results[i]); err != nil {
+		err := s.answers.Decode(&results[i])
+		if err != nil {
 			s.stop()
-			return nil, s.failure(fmt.Sprintf("the probe ended at %s %s", ops[i].Do, diag.Quote(string(ops[i].Path))), err)
+			what := "the probe did not start"
+			if s.asked {
+				what = fmt.Sprintf("the probe ended at %s %s", ops[i].Do, diag.Quote(string(ops[i].Path)))
+			} else if needsLoader(s.program) {
+				what += ", maybe since this program is not static (build it with CGO_ENABLED=0)"
+			}
+			return nil, s.failure(what, err)
 		}
+		s.asked = true
 	}
 	return results, <-wrote
+}
+
+// needsLoader reports whether a program needs a loader and libraries, which a sandbox may
+// not have.
+func needsLoader(program string) bool {
+	f, err := elf.Open(program)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	return slices.ContainsFunc(f.Progs, func(p *elf.Prog) bool { return p.Type == elf.PT_INTERP })
 }
 
 // failure is an error with what the sandbox said before it ended.
