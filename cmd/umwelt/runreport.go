@@ -143,7 +143,7 @@ func (r *runReport) document(t runner.Target) runDocument {
 // networkText is the network in a word.
 func networkText(n confine.Network) string {
 	switch {
-	case n.Open && len(n.Deny) == 0:
+	case n.Whole():
 		return "open"
 	case n.Open || len(n.Allow) > 0:
 		return "endpoints"

@@ -1,77 +1,183 @@
 package confine
 
 import (
-	"net/netip"
-	"path"
 	"slices"
 	"strconv"
-	"strings"
 
 	"umwelt/cascade"
+	"umwelt/diag"
 	"umwelt/registry"
 )
 
-// readNetwork puts the network as a whole and its endpoints together. A deny pattern
-// beats an allow of equal or lower precedence.
+// spot is one network entity: what it speaks of, and what the policy says of it.
+type spot struct {
+	Endpoint
+	scope
+	allow, deny cascade.Effective
+	whole       bool              // the network, and not an endpoint of it
+	barred      bool              // a rule or the world says that it may not be reached
+	by          cascade.Effective // what bars it
+	pattern     string            // the deny pattern that bars it; "" where its own allow does
+}
+
+// readNetwork puts the network as a whole and its endpoints together. A deny pattern beats
+// an allow of equal or lower precedence, and an endpoint that may not be reached is taken
+// out of whatever holds it.
 func (r *reader) readNetwork() Network {
 	var n Network
 	t := r.typ("network")
 	if t == nil {
 		return n
 	}
-	allowed, denied := t.Property("allow"), t.Property("deny")
+	var open, barred, wholes []*spot
+	patterns := 0
 	for _, i := range r.of(t) {
-		allow := r.res.Get(i, allowed)
-		if !allow.Value.Bool() {
-			continue
+		s := r.spotOf(i, t)
+		if s.whole {
+			wholes = append(wholes, s)
 		}
-		e := &r.world.Entities[i]
-		end := Endpoint{By: by(allow)}
-		end.Host, _ = e.Attr("host")
-		end.CIDR, _ = e.Attr("cidr")
-		end.Protocol, _ = e.Attr("protocol")
-		port, hasPort := e.Attr("port")
-		if hasPort {
-			p, err := strconv.Atoi(port)
-			if err != nil || p < 1 || p > 65535 {
-				r.note(end.By, dropped, "the port is none, so the endpoint stays closed")
-				continue
+		switch {
+		case s.barred:
+			barred = append(barred, s)
+			if s.allow.Value.Bool() {
+				r.note(by(s.allow), partial, whyPattern)
 			}
-			end.Port = p
-		}
-		if end.CIDR != "" {
-			if _, err := netip.ParsePrefix(end.CIDR); err != nil {
-				r.note(end.By, dropped, "the address range is none, so the endpoint stays closed")
-				continue
+		case !s.allow.Value.Bool():
+		case s.problem != "" || s.stray != "":
+			r.note(s.By, dropped, s.problem+s.stray+", so the endpoint stays closed")
+		default:
+			open = append(open, s)
+			if s.deny.Value != nil {
+				patterns = max(patterns, len(s.deny.Value.List))
 			}
-		}
-		whole := end.Host == "" && end.CIDR == "" && end.Protocol == "" && !hasPort
-		deny := r.res.Get(i, denied)
-		var kept []string
-		if beats(deny, allow) {
-			for _, p := range deny.Value.List {
-				if p == "*" || !whole && covers(p, end) {
-					kept = nil
-					allow.Value = nil
-					break
-				}
-				kept = append(kept, p)
-			}
-		}
-		if !allow.Value.Bool() {
-			r.note(by(allow), partial, "a deny pattern of no lower precedence closes it")
-			continue
-		}
-		n.Deny = append(n.Deny, kept...)
-		if whole {
-			n.Open, n.By = true, end.By
-		} else {
-			n.Allow = append(n.Allow, end)
 		}
 	}
+	for _, s := range wholes {
+		if s.deny.Value != nil {
+			patterns = max(patterns, len(s.deny.Value.List))
+		}
+	}
+	if len(open)*(len(barred)+patterns) > maxPairs {
+		r.problems.Errorf(diag.TooLarge, diag.Span{}, "%d endpoints of the network are allowed and %d endpoints and patterns denied, which is too much to compare",
+			len(open), len(barred)+patterns)
+		return n
+	}
+	open = slices.DeleteFunc(open, func(s *spot) bool {
+		kept, closed := patternsFor(s, wholes)
+		if closed {
+			r.note(s.By, partial, whyPattern)
+		}
+		n.Deny = append(n.Deny, kept...)
+		return closed
+	})
 	slices.Sort(n.Deny)
 	n.Deny = slices.Compact(n.Deny)
+	// What a pattern takes out of everything needs no other word.
+	barred = slices.DeleteFunc(barred, func(b *spot) bool {
+		_, found := slices.BinarySearch(n.Deny, b.pattern)
+		return b.pattern != "" && found
+	})
+	for _, s := range open {
+		switch {
+		case !r.keeps(s, barred):
+		case s.whole:
+			n.Open, n.By, n.Less = true, s.By, s.Less
+		default:
+			n.Allow = append(n.Allow, s.Endpoint)
+		}
+	}
 	return n
+}
+
+// maxPairs bounds how many endpoints and patterns are compared with one another.
+const maxPairs = 1 << 22
+
+const whyPattern = "a deny pattern of no lower precedence closes it"
+
+// spotOf reads a network entity.
+func (r *reader) spotOf(i int, t *registry.EntityType) *spot {
+	e := &r.world.Entities[i]
+	s := &spot{allow: r.property(i, t, "allow"), deny: r.property(i, t, "deny")}
+	s.By = by(s.allow)
+	s.Host, _ = e.Attr("host")
+	s.CIDR, _ = e.Attr("cidr")
+	s.Protocol, _ = e.Attr("protocol")
+	port, hasPort := e.Attr("port")
+	s.scope = scopeOf(s.Endpoint)
+	if hasPort {
+		p, err := strconv.Atoi(port)
+		if err != nil || p < 1 || p > 65535 {
+			s.problem = "the port is none"
+		} else {
+			s.Port, s.port = p, p
+		}
+	}
+	s.whole = s.Host == "" && s.CIDR == "" && s.Protocol == "" && !hasPort
+	switch {
+	case !s.allow.Value.Bool() && set(s.allow):
+		s.barred, s.by = true, s.allow
+	case beats(s.deny, s.allow):
+		for _, p := range s.deny.Value.List {
+			if p == "*" || !s.whole && covers(p, s.Endpoint) {
+				s.barred, s.by, s.pattern = true, s.deny, p
+				break
+			}
+		}
+	}
+	return s
+}
+
+// keeps takes what may not be reached out of an endpoint, or of the network, and reports
+// whether anything is left.
+func (r *reader) keeps(s *spot, barred []*spot) bool {
+	for _, b := range barred {
+		if !b.meets(s.scope) {
+			continue
+		}
+		inside := b.contains(s.scope)
+		switch {
+		case b.problem != "", inside && (s.contains(b.scope) || b.outranks(s)):
+			r.note(s.By, partial, "another endpoint that takes in all of it may not be reached, so it stays closed")
+			return false
+		case inside:
+			// The narrower endpoint stands out of the wider one, which stays closed around it.
+		default:
+			s.Less = append(s.Less, Endpoint{Host: b.Host, CIDR: b.CIDR, Protocol: b.Protocol, Port: b.Port, By: by(b.by)})
+		}
+	}
+	return true
+}
+
+// outranks reports whether what bars b holds against what opens a narrower endpoint.
+func (b *spot) outranks(s *spot) bool {
+	switch {
+	case b.by.Winner == nil || b.by.Origin == cascade.Fixed || s.allow.Winner == nil:
+		return true
+	case b.pattern != "":
+		return !stronger(s.allow.Winner, b.by.Winner)
+	}
+	return stronger(b.by.Winner, s.allow.Winner)
+}
+
+// patternsFor are the deny patterns, its own and those of the whole network, that hold
+// against an endpoint and do not take in all of it. closed says that one does.
+func patternsFor(s *spot, wholes []*spot) (kept []string, closed bool) {
+	deniers := wholes
+	if !s.whole {
+		deniers = append(slices.Clip(wholes), s)
+	}
+	for _, d := range deniers {
+		if !beats(d.deny, s.allow) {
+			continue
+		}
+		for _, p := range d.deny.Value.List {
+			if p == "*" || !s.whole && covers(p, s.Endpoint) {
+				return nil, true
+			}
+			kept = append(kept, p)
+		}
+	}
+	return kept, false
 }
 
 // beats reports whether what denies holds against what allows. Only a rule that stands
@@ -98,25 +204,6 @@ func stronger(a, b *cascade.Candidate) bool {
 		return (a.Rule.Layer > b.Rule.Layer) != x.Important
 	}
 	return a.Rule.Selector.Specificity.Compare(b.Rule.Selector.Specificity) > 0
-}
-
-// covers reports whether a deny pattern takes in all of an endpoint. A pattern that cannot
-// be read takes in everything.
-func covers(pattern string, e Endpoint) bool {
-	if e.CIDR != "" {
-		prefix, err := netip.ParsePrefix(e.CIDR)
-		denied, bad := netip.ParsePrefix(pattern)
-		if addr, e := netip.ParseAddr(pattern); e == nil {
-			denied, bad = netip.PrefixFrom(addr, addr.BitLen()), nil
-		}
-		return err != nil || bad == nil && denied.Overlaps(prefix)
-	}
-	if e.Host == "" {
-		return false
-	}
-	host := strings.ToLower(strings.TrimSuffix(e.Host, "."))
-	fits, err := path.Match(strings.ToLower(strings.TrimSuffix(pattern, ".")), host)
-	return fits || err != nil
 }
 
 // by is what decided a value.

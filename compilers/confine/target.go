@@ -33,7 +33,7 @@ func (c *Confinement) Workdir(option string) (string, string) {
 // stays closed where rules open a part of it, or deny a part of it, and the notes say so.
 func (n Network) AllOrNothing() (bool, []compilers.Note) {
 	var notes []compilers.Note
-	if n.Open && len(n.Deny) > 0 {
+	if n.Open && !n.Whole() {
 		return false, []compilers.Note{n.By.note(compilers.Partial, "the target cannot keep single hosts out, so the whole network stays closed")}
 	}
 	if !n.Open {

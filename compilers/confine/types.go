@@ -81,21 +81,26 @@ type Env struct {
 	By   Source
 }
 
-// Network says what may be reached. Where Open, everything but Deny; else only Allow
-// less Deny.
+// Network says what may be reached. Where Open, everything but Less; and Allow in any case,
+// each but its own Less. Nothing that a pattern of Deny fits may be reached.
 type Network struct {
 	Open  bool
 	By    Source // what opened it
+	Less  []Endpoint
 	Allow []Endpoint
 	Deny  []string // patterns of hosts; "*" for everything
 }
 
-// Endpoint is one allowed endpoint. Host or CIDR may be empty, Port 0 and Protocol "" for
-// any.
+// Whole reports whether everything may be reached.
+func (n Network) Whole() bool { return n.Open && len(n.Less) == 0 && len(n.Deny) == 0 }
+
+// Endpoint is one endpoint. Host or CIDR may be empty, Port 0 and Protocol "" for any. Less
+// are endpoints that may be in it and may not be reached; they have no Less of their own.
 type Endpoint struct {
 	Host, CIDR, Protocol string
 	Port                 int
-	By                   Source
+	By                   Source // what allows it or, in Less, denies it
+	Less                 []Endpoint
 }
 
 // Source is the declaration that decided, to hang a note on.

@@ -23,29 +23,47 @@ func egress(n confine.Network) (list, []compilers.Note) {
 	if slices.Contains(names, "*") {
 		return nil, nil
 	}
-	if n.Open {
-		if len(names) > 0 {
-			note(n.By, compilers.Partial, "the network is closed: a NetworkPolicy cannot leave out the denied hosts %s", quoteAll(names))
-			return nil, notes
-		}
-		if len(denied) == 0 {
-			return list{object{}}, nil
-		}
-		var peers list
-		for _, all := range []string{"0.0.0.0/0", "::/0"} {
-			if p, ok := block(netip.MustParsePrefix(all), denied); ok {
-				peers = append(peers, p)
-			}
-		}
-		if len(peers) == 0 {
-			return nil, nil
-		}
-		return list{object{{"to", peers}}}, nil
+	if n.Whole() {
+		return list{object{}}, nil
 	}
 	var rules list
-	seen := map[confine.Endpoint]bool{}
+	if n.Open {
+		less, wider, why := exceptions(confine.Endpoint{}, n.Less)
+		switch {
+		case len(names) > 0:
+			note(n.By, compilers.Partial, "the network is closed: a NetworkPolicy cannot leave out the denied hosts %s", quoteAll(names))
+		case why != "":
+			note(n.By, compilers.Partial, "the network is closed: %s", why)
+		default:
+			for _, w := range wider {
+				note(n.By, compilers.Partial, "%s", w)
+			}
+			var peers list
+			for _, all := range []string{"0.0.0.0/0", "::/0"} {
+				if p, ok := block(netip.MustParsePrefix(all), together(denied, less)); ok {
+					peers = append(peers, p)
+				}
+			}
+			if len(peers) > 0 {
+				rules = append(rules, object{{"to", peers}})
+			}
+			if len(n.Less) == 0 {
+				return rules, notes // the allowed endpoints are in it already
+			}
+		}
+	}
+	more, moreNotes := endpoints(n, denied, names)
+	return append(rules, more...), append(notes, moreNotes...)
+}
+
+// endpoints are the rules for the allowed endpoints.
+func endpoints(n confine.Network, denied []netip.Prefix, names []string) (rules list, notes []compilers.Note) {
+	note := func(by confine.Source, level compilers.Level, format string, args ...any) {
+		notes = append(notes, compilers.Note{Rule: by.Rule, Declaration: by.Declaration, Level: level, Why: fmt.Sprintf(format, args...)})
+	}
+	seen := map[string]bool{}
 	for _, e := range n.Allow {
-		same := confine.Endpoint{Host: e.Host, CIDR: e.CIDR, Protocol: e.Protocol, Port: e.Port}
+		same := fmt.Sprintf("%q %q %q %d", e.Host, e.CIDR, e.Protocol, e.Port)
 		if seen[same] {
 			continue
 		}
@@ -55,15 +73,52 @@ func egress(n confine.Network) (list, []compilers.Note) {
 			note(e.By, compilers.Dropped, "%s is not opened: a NetworkPolicy cannot leave out the denied hosts %s", what, quoteAll(names))
 			continue
 		}
-		rule, why := allow(e, denied)
+		less, wider, why := exceptions(e, e.Less)
+		if why != "" {
+			note(e.By, compilers.Dropped, "%s is not opened: %s", what, why)
+			continue
+		}
+		rule, why := allow(e, together(denied, less))
 		if why != "" {
 			note(e.By, compilers.Dropped, "%s is not opened: %s", what, why)
 		}
 		if rule != nil {
 			rules = append(rules, rule)
+			for _, w := range wider {
+				note(e.By, compilers.Partial, "%s", w)
+			}
 		}
 	}
 	return rules, notes
+}
+
+// exceptions are the ranges to leave out of an endpoint for what may not be reached in it.
+// A range is left out with all its ports and protocols, and wider says where that takes
+// more than was asked. why is why the endpoint has to stay closed.
+func exceptions(in confine.Endpoint, less []confine.Endpoint) (ranges []netip.Prefix, wider []string, why string) {
+	for _, e := range less {
+		what := describe(e)
+		text := e.CIDR
+		if text == "" {
+			text = e.Host
+		}
+		p, err := prefix(text)
+		if err != nil {
+			return nil, nil, "a NetworkPolicy cannot leave out the denied endpoint " + what
+		}
+		ranges = append(ranges, p)
+		if e.Host != "" && e.CIDR != "" || e.Port != 0 && e.Port != in.Port || e.Protocol != "" && !strings.EqualFold(e.Protocol, in.Protocol) {
+			wider = append(wider, "the denied endpoint "+what+" is left out with everything at its addresses: a NetworkPolicy leaves out whole ranges")
+		}
+	}
+	return ranges, wider, ""
+}
+
+// together are the ranges of two lists, sorted and without repeats.
+func together(a, b []netip.Prefix) []netip.Prefix {
+	all := slices.Concat(a, b)
+	slices.SortFunc(all, netip.Prefix.Compare)
+	return slices.Compact(all)
 }
 
 // allow is the rule for one endpoint, or why there is none.
@@ -85,11 +140,14 @@ func allow(e confine.Endpoint, denied []netip.Prefix) (rule object, why string) 
 		if err != nil {
 			return nil, "not an address range"
 		}
+		if given, err := netip.ParsePrefix(cidr); err == nil && given != p {
+			return nil, "the address has bits outside its range; write " + p.String()
+		}
 		if b, ok := block(p, denied); ok {
 			peers = append(peers, b)
 		}
 	}
-	if target != "" && len(peers) == 0 {
+	if len(peers) == 0 && (target != "" || len(denied) > 0) {
 		return nil, "all of it is denied"
 	}
 	if len(peers) > 0 {
@@ -177,9 +235,8 @@ func denials(patterns []string) (ranges []netip.Prefix, names []string) {
 			names = append(names, p)
 		}
 	}
-	slices.SortFunc(ranges, netip.Prefix.Compare)
 	slices.Sort(names)
-	return slices.Compact(ranges), slices.Compact(names)
+	return together(ranges, nil), slices.Compact(names)
 }
 
 // prefix reads an address range or a single address. An IPv4 address in IPv6 clothing is

@@ -26,6 +26,8 @@ func network(n confine.Network) (Network, []compilers.Note) {
 		switch protocol := strings.ToLower(e.Protocol); {
 		case e.Host != "" || e.CIDR != "":
 			note(e, "Landlock knows ports and no hosts, so this endpoint stays closed")
+		case len(e.Less) > 0:
+			note(e, "Landlock cannot keep single hosts out, so this endpoint stays closed")
 		case e.Port == 0:
 			note(e, "Landlock opens single ports, so this endpoint stays closed")
 		case protocol == "":

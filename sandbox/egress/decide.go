@@ -2,6 +2,7 @@ package egress
 
 import (
 	"net/netip"
+	"slices"
 	"strings"
 )
 
@@ -73,6 +74,7 @@ func (a *rule) grant() grant {
 const (
 	noRule    = "no rule allows it"
 	isDenied  = "a deny pattern takes it"
+	isLeftOut = "the endpoint is denied"
 	allClosed = "everything is denied"
 )
 
@@ -92,12 +94,16 @@ func (r *Rules) name(t target) string {
 			return isDenied
 		}
 	}
+	reason := noRule
 	for i := range r.allow {
 		if a := &r.allow[i]; a.at(t) && a.covers(t.host) {
-			return ""
+			if !a.leavesOut(t, nil) {
+				return ""
+			}
+			reason = isLeftOut
 		}
 	}
-	return noRule
+	return reason
 }
 
 // address decides whether a target may be reached at an address: the literal itself, or
@@ -132,11 +138,14 @@ func (r *Rules) address(t target, addr netip.Addr) (g grant, reason string) {
 	// What is granted by rules for ranges, by rules for the name alone, and by rules for the
 	// name within a range.
 	var ranged, named, both grant
+	reason = noRule
 	for i := range r.allow {
 		a := &r.allow[i]
 		inside := a.prefix.IsValid() && a.prefix.Contains(addr)
 		switch {
 		case !a.at(t):
+		case (inside || !a.prefix.IsValid()) && a.leavesOut(t, ends):
+			reason = isLeftOut
 		case !a.forNames() && inside:
 			ranged = max(ranged, a.grant())
 		case a.covers(t.host) && inside:
@@ -160,7 +169,30 @@ func (r *Rules) address(t target, addr netip.Addr) (g grant, reason string) {
 	case named != nothing && what != "":
 		return nothing, what
 	}
-	return nothing, noRule
+	return nothing, reason
+}
+
+// leavesOut reports whether a rule leaves out a target at any of the addresses that it
+// leads to. Without addresses only what is left out whatever they are counts.
+func (a *rule) leavesOut(t target, ends []netip.Addr) bool {
+	for i := range a.less {
+		if a.less[i].fits(t, ends) {
+			return true
+		}
+	}
+	return false
+}
+
+func (x *exception) fits(t target, ends []netip.Addr) bool {
+	switch {
+	case x.port != 0 && x.port != t.port, x.host != nil && !x.host.fits(t.host):
+		return false
+	case x.protocol == http1 && t.form != plain, x.protocol == https && t.form != tunnel:
+		return false
+	case !x.prefix.IsValid():
+		return true
+	}
+	return slices.ContainsFunc(ends, x.prefix.Contains)
 }
 
 // forNames reports whether the rule speaks of names, and not of address literals.

@@ -84,6 +84,12 @@ func only(deny []string, allow ...confine.Endpoint) confine.Network {
 	return confine.Network{Allow: allow, Deny: deny}
 }
 
+// but are the rules of one endpoint, less others.
+func but(e confine.Endpoint, less ...confine.Endpoint) confine.Network {
+	e.Less = less
+	return confine.Network{Allow: []confine.Endpoint{e}}
+}
+
 // compile fails where a part of the network could not be understood.
 func compile(t interface {
 	Helper()
@@ -176,6 +182,26 @@ func TestName(t *testing.T) {
 		{"only a port", only(nil, endpoint("", "", "", 443)), "example.com:443", tunnel, ""},
 		{"only a port, another", only(nil, endpoint("", "", "", 443)), "example.com:444", tunnel, noRule},
 		{"nothing", confine.Network{}, "example.com:443", tunnel, noRule},
+
+		{"open but for a name", confine.Network{Open: true, Less: []confine.Endpoint{{Host: "evil.com"}}}, "EVIL.com.:443", tunnel, isLeftOut},
+		{"open but for a name, another", confine.Network{Open: true, Less: []confine.Endpoint{{Host: "evil.com"}}}, "good.com:443", tunnel, ""},
+		{"open but for a wildcard", confine.Network{Open: true, Less: []confine.Endpoint{{Host: "*.evil.com"}}}, "a.evil.com:443", tunnel, isLeftOut},
+		{"open but for a glob", confine.Network{Open: true, Less: []confine.Endpoint{{Host: "ads*.net"}}}, "ads1.net:443", tunnel, isLeftOut},
+		{"open but for a port", confine.Network{Open: true, Less: []confine.Endpoint{{Port: 25}}}, "example.com:25", tunnel, isLeftOut},
+		{"open but for a port, another", confine.Network{Open: true, Less: []confine.Endpoint{{Port: 25}}}, "example.com:26", tunnel, ""},
+		{"open but for plain HTTP", confine.Network{Open: true, Less: []confine.Endpoint{{Protocol: "http"}}}, "example.com", plain, isLeftOut},
+		{"open but for plain HTTP, a tunnel", confine.Network{Open: true, Less: []confine.Endpoint{{Protocol: "http"}}}, "example.com:80", tunnel, ""},
+		{"open but for TLS, which no tunnel tells before", confine.Network{Open: true, Less: []confine.Endpoint{{Protocol: "tls"}}}, "example.com:80", tunnel, isLeftOut},
+		{"open but for UDP, which no proxy passes", confine.Network{Open: true, Less: []confine.Endpoint{{Protocol: "udp"}}}, "example.com:80", tunnel, ""},
+		{"another rule opens what one leaves out", confine.Network{Open: true, Less: []confine.Endpoint{{Host: "*.evil.com"}}, Allow: []confine.Endpoint{{Host: "a.evil.com"}}}, "a.evil.com:443", tunnel, ""},
+		{"a range but for a range", but(endpoint("", "10.0.0.0/8", "", 0), endpoint("", "10.1.0.0/16", "", 0)), "10.1.0.1:443", tunnel, isLeftOut},
+		{"a range but for a range, translated", but(endpoint("", "64:ff9b::/96", "", 0), endpoint("", "10.1.0.0/16", "", 0)), "[64:ff9b::10.1.0.1]:443", tunnel, isLeftOut},
+		{"a range but for a range, beside it", but(endpoint("", "10.0.0.0/8", "", 0), endpoint("", "10.1.0.0/16", "", 0)), "10.2.0.1:443", tunnel, ""},
+		{"a range but for an address", but(endpoint("", "10.0.0.0/8", "", 0), endpoint("10.1.0.1", "", "", 0)), "10.1.0.1:443", tunnel, isLeftOut},
+		{"a range but for a range with stray bits", but(endpoint("", "10.0.0.0/8", "", 0), endpoint("", "10.1.0.9/16", "", 0)), "10.1.0.1:443", tunnel, isLeftOut},
+		{"a range but for one port of a part", but(endpoint("", "10.0.0.0/8", "", 0), endpoint("", "10.1.0.0/16", "", 22)), "10.1.0.1:443", tunnel, ""},
+		{"a port but for a name", but(endpoint("", "", "", 443), endpoint("evil.com", "", "", 443)), "evil.com:443", tunnel, isLeftOut},
+		{"a name but for a part of its addresses may be looked up", but(endpoint("example.com", "", "", 0), endpoint("example.com", "1.1.1.0/24", "", 0)), "example.com:443", tunnel, ""},
 		{"IDNA in the rule", only(nil, endpoint("*.Bücher.example.", "", "", 0)), "www.xn--bcher-kva.example:443", tunnel, ""},
 		{"IDNA in the pattern", only([]string{"*.bücher.example"}, endpoint("*", "", "", 0)), "www.xn--bcher-kva.example:443", tunnel, isDenied},
 	} {
@@ -220,12 +246,20 @@ func TestAddress(t *testing.T) {
 		{"literal", only(nil, lan), "10.0.0.1:443", "10.0.0.1", anything, ""},
 		{"literal, TLS only", only(nil, endpoint("", "10.0.0.0/8", "https", 0)), "10.0.0.1:443", "10.0.0.1", onlyTLS, ""},
 		{"denied after resolving", only([]string{"1.1.1.0/24"}, named), "example.com:443", "1.1.1.1", nothing, isDenied},
+		{"left out after resolving", but(named, endpoint("", "1.1.1.0/24", "", 0)), "example.com:443", "1.1.1.1", nothing, isLeftOut},
+		{"left out after resolving, by name", but(named, endpoint("example.com", "1.1.1.0/24", "", 0)), "example.com:443", "1.1.1.1", nothing, isLeftOut},
+		{"left out for another name", but(endpoint("", "", "", 0), endpoint("other.com", "1.1.1.0/24", "", 0)), "example.com:443", "1.1.1.1", anything, ""},
+		{"left out elsewhere", but(named, endpoint("", "1.1.2.0/24", "", 0)), "example.com:443", "1.1.1.1", anything, ""},
+		{"a range cannot lend what it leaves out", confine.Network{Allow: []confine.Endpoint{named, {CIDR: "10.0.0.0/8", Less: []confine.Endpoint{{CIDR: "10.1.0.0/16"}}}}}, "example.com:443", "10.1.0.1", nothing, "a private address"},
 		{"denied after resolving, translated", only([]string{"1.1.1.0/24"}, named), "example.com:443", "64:ff9b::101:101", nothing, isDenied},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			to, err := parseTarget(tt.host, tunnel)
 			if err != nil {
 				t.Fatal(err)
+			}
+			if reason := compile(t, tt.network).name(to); reason != "" && tt.reason == "" {
+				t.Errorf("it may not even be asked for: %s", reason)
 			}
 			g, reason := compile(t, tt.network).address(to, netip.MustParseAddr(tt.addr))
 			if g != tt.grant || reason != tt.reason {
@@ -257,6 +291,10 @@ func TestCompileProblems(t *testing.T) {
 		{"mixed", only(nil, endpoint("", "::ffff:0:0/90", "", 0)), `"::ffff:0:0/90": the range mixes IPv4 and IPv6; the endpoint stays closed`},
 		{"literal outside", only(nil, endpoint("11.0.0.1", "10.0.0.0/8", "", 0)), `"11.0.0.1": the address lies outside its own range; the endpoint stays closed`},
 		{"port", only(nil, endpoint("example.com", "", "", 65536)), `"example.com": its port is none; the endpoint stays closed`},
+		{"less: no range", but(endpoint("", "10.0.0.0/8", "", 0), endpoint("", "ten", "", 0)), `"ten": the address range of a denied endpoint is none; the endpoint stays closed`},
+		{"less: no host", but(endpoint("*", "", "", 0), endpoint("a b", "", "", 0)), `"a b": the host of a denied endpoint is none; the endpoint stays closed`},
+		{"less: no port", but(endpoint("*", "", "", 0), endpoint("a.com", "", "", -1)), `"a.com": the port of a denied endpoint is none; the endpoint stays closed`},
+		{"open, less: no host", confine.Network{Open: true, Less: []confine.Endpoint{{Host: "a b"}}}, `"a b": the host of a denied endpoint is none; the network stays closed but for single endpoints`},
 		{"deny: no host", only([]string{"exa mple.com"}, endpoint("*", "", "", 0)), `"exa mple.com": not a pattern of hosts; everything stays closed`},
 		{"deny: a port", only([]string{"example.com:443"}, endpoint("*", "", "", 0)), `"example.com:443": not a pattern of hosts; everything stays closed`},
 		{"deny: a glob with a port", only([]string{"*.example.com:*"}, endpoint("*", "", "", 0)), `"*.example.com:*": not a pattern of hosts; everything stays closed`},

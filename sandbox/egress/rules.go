@@ -30,6 +30,16 @@ type rule struct {
 	prefix   netip.Prefix
 	port     uint16 // 0 for every port
 	protocol protocol
+	less     []exception
+}
+
+// exception is an endpoint that a rule leaves out. Of a name at addresses of a range it
+// leaves out the name at those addresses.
+type exception struct {
+	host     *pattern     // nil for every name
+	prefix   netip.Prefix // not valid for every address
+	port     uint16       // 0 for every port
+	protocol protocol
 }
 
 // pattern is one thing that is denied: a name, all names below one, a glob, or a range.
@@ -74,10 +84,18 @@ func Compile(n confine.Network) (*Rules, []Problem) {
 	r := &Rules{}
 	var problems []Problem
 	if n.Open {
-		r.allow = append(r.allow, rule{any: true})
+		less, text, reason := compileLess(n.Less)
+		if reason == "" {
+			r.allow = append(r.allow, rule{any: true, less: less})
+		} else {
+			problems = append(problems, Problem{n.By, text, reason + "; the network stays closed but for single endpoints"})
+		}
 	}
 	for _, e := range n.Allow {
 		rule, text, reason := compileEndpoint(e)
+		if reason == "" {
+			rule.less, text, reason = compileLess(e.Less)
+		}
 		if reason != "" {
 			problems = append(problems, Problem{e.By, text, reason + "; the endpoint stays closed"})
 			continue
@@ -143,6 +161,44 @@ func compileEndpoint(e confine.Endpoint) (out rule, text, reason string) {
 		return out, e.Host, "the address lies outside its own range"
 	default:
 		out.prefix = netip.PrefixFrom(host.Addr, host.Addr.BitLen())
+	}
+	return out, "", ""
+}
+
+// compileLess reads the endpoints that a rule leaves out. One that cannot be read could be
+// anything, so the rule is then not to be used. One that no proxy passes needs no exception.
+func compileLess(list []confine.Endpoint) (out []exception, text, reason string) {
+	for _, e := range list {
+		var x exception
+		var known bool
+		if x.protocol, known = protocols[strings.ToLower(e.Protocol)]; !known {
+			continue
+		}
+		if e.Port < 0 || e.Port > 65535 {
+			return nil, e.Host, "the port of a denied endpoint is none"
+		}
+		x.port = uint16(e.Port)
+		if e.CIDR != "" {
+			p, ok := compilePattern(e.CIDR)
+			if !ok || !p.prefix.IsValid() {
+				return nil, e.CIDR, "the address range of a denied endpoint is none"
+			}
+			x.prefix = p.prefix
+		}
+		if e.Host != "" && e.Host != "*" {
+			p, ok := compilePattern(e.Host)
+			switch {
+			case !ok:
+				return nil, e.Host, "the host of a denied endpoint is none"
+			case !p.prefix.IsValid():
+				x.host = &p
+			case !x.prefix.IsValid() || x.prefix.Contains(p.prefix.Addr()):
+				x.prefix = p.prefix
+			default:
+				continue // an address outside its own range is nowhere
+			}
+		}
+		out = append(out, x)
 	}
 	return out, "", ""
 }

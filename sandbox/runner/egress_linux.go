@@ -27,7 +27,7 @@ const proxyAddress = "127.0.0.1:3128"
 // throughProxy reports whether the policy opens a part of the network, which only a proxy
 // can tell from the rest.
 func throughProxy(n confine.Network) (*egress.Rules, bool) {
-	if n.Open && len(n.Deny) == 0 {
+	if n.Whole() {
 		return nil, false
 	}
 	rules, _ := egress.Compile(n)

@@ -52,7 +52,9 @@ var landlockTarget = Target{
 // proxied is a confinement as Landlock sees it: where a proxy opens what the policy does,
 // the network itself is closed. Ports of any host it can open by itself.
 func proxied(c *confine.Confinement) *confine.Confinement {
-	hosts := c.Network.Open || slices.ContainsFunc(c.Network.Allow, func(e confine.Endpoint) bool { return e.Host != "" || e.CIDR != "" || e.Port == 0 })
+	hosts := c.Network.Open || slices.ContainsFunc(c.Network.Allow, func(e confine.Endpoint) bool {
+		return e.Host != "" || e.CIDR != "" || e.Port == 0 || len(e.Less) > 0
+	})
 	if _, ok := throughProxy(c.Network); !ok || !hosts && len(c.Network.Deny) == 0 {
 		return c
 	}

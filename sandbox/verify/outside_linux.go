@@ -250,7 +250,7 @@ func (l *listeners) close() {
 func (v *verifier) network(c *confine.Confinement) ([]check, *listeners, error) {
 	var ports []int
 	for _, e := range c.Network.Allow {
-		if e.Port > 0 && e.Host == "" && e.CIDR == "" && (e.Protocol == "" || strings.EqualFold(e.Protocol, "tcp")) && !slices.Contains(ports, e.Port) {
+		if e.Port > 0 && e.Host == "" && e.CIDR == "" && (e.Protocol == "" || strings.EqualFold(e.Protocol, "tcp")) && len(e.Less) == 0 && !slices.Contains(ports, e.Port) {
 			ports = append(ports, e.Port)
 		}
 	}
