@@ -11,49 +11,72 @@ import (
 
 // derived is the value of a property that no rule sets.
 func (v *evaluation) derived(p *registry.Property) *Effective {
+	var s Step
+	e := v.derive(p, &s)
+	if v.traced == p {
+		v.note(e, s)
+	}
+	return e
+}
+
+// derive says in s what it goes by.
+func (v *evaluation) derive(p *registry.Property, s *Step) *Effective {
 	for _, name := range p.ImpliedBy {
 		if q := v.info.typ.Property(name); q != nil && v.base[q.Index] != nil && p.Type.Kind == registry.Boolean {
-			return &Effective{
-				Value: p.PermissiveBool(), Origin: Derived,
-				Reason: &Reason{Text: "a rule sets " + q.Name},
-			}
+			*s = Step{Kind: StepImplied, Property: q, Premise: *v.base[q.Index]}
+			return implied(p, q)
 		}
 	}
 	if p.Through != "" {
-		if e := v.followOther(p); e != nil {
+		others := v.others(p)
+		if e := followOthers(p, others); e != nil {
+			*s = Step{Kind: StepOthers, Others: others}
 			return e
 		}
 	} else if q := v.info.typ.Property(p.Follows); p.Follows != "" && q != nil {
-		from := v.final(q.Index)
-		switch {
-		case from.Value == nil, from.Origin == Initial && from.Value.Equal(p.Initial):
-		default:
-			return &Effective{Value: from.Value, Origin: Derived, Reason: &Reason{Text: "it follows " + q.Name}}
+		premise := v.final(q.Index)
+		if e := follow(p, q, premise); e != nil {
+			*s = Step{Kind: StepFollows, Property: q, Premise: *premise}
+			return e
 		}
 	}
+	s.Kind = StepInitial
 	return v.info.plain[p.Index]
 }
 
-// followOther takes what a rule says of the entities that the attribute p.Through names,
+func implied(p, by *registry.Property) *Effective {
+	return &Effective{Value: p.PermissiveBool(), Origin: Derived, Reason: &Reason{Text: "a rule sets " + by.Name}}
+}
+
+// follow is p where another property of the entity, which it follows, is as premise says;
+// nil where nothing is said about that one either.
+func follow(p, q *registry.Property, premise *Effective) *Effective {
+	if premise.Value == nil || premise.Origin == Initial && premise.Value.Equal(p.Initial) {
+		return nil
+	}
+	return &Effective{Value: premise.Value, Origin: Derived, Reason: &Reason{Text: "it follows " + q.Name}}
+}
+
+// followOthers takes what a rule says of the entities that the attribute p.Through names,
 // the most restrictive where there are several. It is nil where no rule speaks of them.
-func (v *evaluation) followOther(p *registry.Property) *Effective {
+func followOthers(p *registry.Property, others []Other) *Effective {
 	var out *Effective
-	for _, o := range v.others(p) {
-		if out == nil || p.AsTight(o.value, out.Value) {
-			out = &Effective{Value: o.value, Origin: Derived, Reason: &Reason{Text: o.reason(p)}}
+	for _, o := range others {
+		if out == nil || p.AsTight(o.Value, out.Value) {
+			out = &Effective{Value: o.Value, Origin: Derived, Reason: &Reason{Text: o.reason(p)}}
 		}
 	}
 	return out
 }
 
-// restrictThrough makes p as restrictive as what a rule says of the entities that the
+// restrictByOthers makes p as restrictive as what a rule says of the entities that the
 // attribute p.Through names, whatever the entity's own rules say.
-func (v *evaluation) restrictThrough(p *registry.Property, e *Effective) *Effective {
+func restrictByOthers(p *registry.Property, e *Effective, others []Other) *Effective {
 	if e.Value == nil || p.Restrictive == registry.NoDirection {
 		return e
 	}
-	for _, o := range v.others(p) {
-		tight := p.Tighter(e.Value, o.value)
+	for _, o := range others {
+		tight := p.Tighter(e.Value, o.Value)
 		if tight.Equal(e.Value) {
 			continue
 		}
@@ -64,18 +87,18 @@ func (v *evaluation) restrictThrough(p *registry.Property, e *Effective) *Effect
 	return e
 }
 
-// other is what a rule (or a fixed constraint) says of another entity.
-type other struct {
-	typ   *registry.EntityType
-	id    string
-	value *registry.Value
+// Other is what a rule or a fixed constraint says of another entity.
+type Other struct {
+	Type  *registry.EntityType
+	ID    string
+	Value *registry.Value
 }
 
-func (o other) reason(p *registry.Property) string {
-	return o.typ.Name + " " + o.id + " has " + p.Follows + " " + o.value.Text
+func (o Other) reason(p *registry.Property) string {
+	return o.Type.Name + " " + o.ID + " has " + p.Follows + " " + o.Value.Text
 }
 
-func (v *evaluation) others(p *registry.Property) []other {
+func (v *evaluation) others(p *registry.Property) []Other {
 	if v.peers == nil {
 		return nil
 	}
@@ -87,11 +110,11 @@ func (v *evaluation) others(p *registry.Property) []other {
 	if q == nil {
 		return nil
 	}
-	var out []other
+	var out []Other
 	for _, name := range named(v.ent, p.Through) {
 		for _, e := range v.peers.named(t, name) {
 			if got := e[q.Index]; got != nil && (got.Origin == Cascade || got.Origin == Fixed) && got.Value != nil {
-				out = append(out, other{typ: t, id: name, value: got.Value})
+				out = append(out, Other{Type: t, ID: name, Value: got.Value})
 			}
 		}
 	}
@@ -111,15 +134,11 @@ func named(e *world.Entity, attr string) []string {
 
 // gate gives p its restrictive value where the entity's attribute breaks what g demands.
 // An entity that does not say breaks it too.
-func (v *evaluation) gate(p *registry.Property, e *Effective, g *registry.Property) *Effective {
-	if p.Type.Kind != registry.Boolean || p.Type.Shape != registry.One || p.Restrictive == registry.NoDirection {
+func gate(p *registry.Property, e *Effective, g *registry.Property, bound *Effective, fact Measured) *Effective {
+	if !gateable(p) || bound.Value == nil {
 		return e
 	}
-	bound := v.final(g.Index)
-	if bound.Value == nil {
-		return e
-	}
-	problem := v.broken(g, bound)
+	problem := broken(g, bound, fact)
 	tight := p.RestrictiveBool()
 	if problem == "" || tight.Equal(e.Value) {
 		return e
@@ -129,17 +148,21 @@ func (v *evaluation) gate(p *registry.Property, e *Effective, g *registry.Proper
 	return &out
 }
 
-// broken says how the entity's attribute breaks a comparison, "" where it does not.
-func (v *evaluation) broken(g *registry.Property, bound *Effective) string {
+func gateable(p *registry.Property) bool {
+	return p.Type.Kind == registry.Boolean && p.Type.Shape == registry.One && p.Restrictive != registry.NoDirection
+}
+
+// broken says how an attribute breaks a comparison, "" where it does not.
+func broken(g *registry.Property, bound *Effective, measured Measured) string {
 	demand := g.Name + " " + printed(g, bound.Value)
-	members := named(v.ent, g.Attribute)
+	members := measured.Members
 	if members == nil {
 		return "it has no " + g.Attribute + " to compare with " + demand
 	}
 	fact := g.Attribute + " " + strings.Join(members, ", ")
 	switch g.Comparison {
 	case registry.AtMost, registry.AtLeast:
-		n, ok := v.r.engine.number(v.info.typ, g, members)
+		n, ok := measured.Number, measured.IsNumber
 		switch {
 		case !ok:
 			return fact + " cannot be compared with " + demand

@@ -14,6 +14,9 @@ type evaluation struct {
 	peers   *peers              // answers for other entities; nil where the type needs none
 	dropped func(c, lock int32) // told of attempts to loosen a lock; may be nil
 
+	traced *registry.Property // the property whose steps are noted; nil for none
+	steps  []Step
+
 	info  *typeInfo
 	ent   *world.Entity
 	lists [][]int32 // per property, the candidates that apply, in order of precedence
@@ -90,21 +93,46 @@ func (v *evaluation) final(i int) *Effective {
 	}
 	v.state[i] = underWay
 	p := v.info.typ.Properties[i]
+	traced := v.traced == p
 	e := v.base[i]
 	if e == nil {
 		e = v.derived(p)
+	} else if traced {
+		v.note(e, Step{Kind: StepRules})
 	}
 	if p.Through != "" {
-		e = v.restrictThrough(p, e)
+		others := v.others(p)
+		e = restrictByOthers(p, e, others)
+		if traced {
+			v.note(e, Step{Kind: StepThrough, Others: others})
+		}
 	}
 	if len(v.fixed) > 0 {
 		e = v.clamp(p, e)
 	}
-	for _, g := range v.info.gates[i] {
-		e = v.gate(p, e, v.info.typ.Properties[g])
+	for _, k := range v.info.gates[i] {
+		if !gateable(p) {
+			continue
+		}
+		g := v.info.typ.Properties[k]
+		bound := v.final(k)
+		if bound.Value == nil {
+			continue
+		}
+		fact := v.r.engine.Measure(v.ent, g)
+		e = gate(p, e, g, bound, fact)
+		if traced {
+			v.note(e, Step{Kind: StepGate, Property: g, Premise: *bound, Fact: fact})
+		}
 	}
 	v.out[i], v.state[i] = e, finished
 	return e
+}
+
+// note keeps a step that came out as e.
+func (v *evaluation) note(e *Effective, s Step) {
+	s.After = *e
+	v.steps = append(v.steps, s)
 }
 
 // clamp applies the fixed constraints on p. Where p has a restrictive direction each may
@@ -115,6 +143,9 @@ func (v *evaluation) clamp(p *registry.Property, e *Effective) *Effective {
 		for _, value := range constraint.Values {
 			if value.Property == p {
 				e = clampOne(p, e, value.Value, constraint)
+				if v.traced == p {
+					v.note(e, Step{Kind: StepFixed, Fixed: FixedStep{constraint, value.Value}})
+				}
 			}
 		}
 	}

@@ -23,6 +23,9 @@ type Proof struct {
 	Context []Held
 	// Fixed are the constraints that fit the entity and speak of the property, in order.
 	Fixed []FixedStep
+	// Steps are how the value comes about, in order: each changes what the one before made.
+	// Replay goes through them.
+	Steps []Step
 	// Derived is why a derivation changed the value, "" where none did.
 	Derived string
 }
@@ -51,10 +54,11 @@ const (
 	LooserBound                 // the comparison takes the other's value
 	LockedOut                   // the other is locked and this would loosen it
 	ContextNotHeld              // a context qualifier does not hold
+	CountedOnce                 // the other is the same declaration, under another selector of its rule
 )
 
 func (w Why) String() string {
-	return [...]string{"importance", "layer", "specificity", "order", "comparison", "locked", "context"}[w]
+	return [...]string{"importance", "layer", "specificity", "order", "comparison", "locked", "context", "once"}[w]
 }
 
 // Held says which active entity met a qualifier. Entity is -1 where none did.
@@ -123,6 +127,7 @@ func (r *Resolution) prove(ent *world.Entity, p *registry.Property, got Effectiv
 	slices.Sort(held)
 	slices.Sort(outside)
 	proof.Losers = r.losers(p, held, got)
+	proof.Steps = r.trace(ent, p, set)
 	for _, c := range outside {
 		proof.Losers = append(proof.Losers, r.outOfContext(e.ranked.candidate(c), m))
 	}
@@ -159,8 +164,10 @@ func (r *Resolution) losers(p *registry.Property, held []int32, got Effective) [
 		}
 		switch {
 		case p.Repeatable:
-			if !slices.Contains(got.From, candidate) {
-				out = append(out, lostByOrder(candidate, got.Winner))
+			for _, kept := range got.From {
+				if kept != candidate && kept.Declaration.Order == candidate.Declaration.Order {
+					out = append(out, Loser{Candidate: candidate, Why: CountedOnce, Against: kept, Text: "it is the same declaration, which counts once"})
+				}
 			}
 		case p.Comparison == registry.AtMost || p.Comparison == registry.AtLeast:
 			out = append(out, looserBound(p, candidate, got.Winner))
