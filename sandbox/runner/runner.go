@@ -62,7 +62,11 @@ func runnable(info compilers.Info) compilers.Info {
 	support := maps.Clone(info.Support)
 	support["env.value"] = compilers.Support{Level: compilers.Enforced}
 	cpu := compilers.Support{Level: compilers.Partial, Why: "where no control group can be made, the sandbox is bound to whole processors"}
-	support["resource.cpu"], support["resource.max-cpu"] = cpu, cpu
+	for _, name := range []string{"resource.cpu", "resource.max-cpu"} {
+		if _, ok := support[name]; !ok {
+			support[name] = cpu
+		}
+	}
 	info.Support = support
 	// These are the runner's to say.
 	info.Options = slices.DeleteFunc(slices.Clone(info.Options), func(o compilers.Option) bool { return o.Key == "form" || o.Key == "workdir" })
