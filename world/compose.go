@@ -237,7 +237,7 @@ func (c *composer) require(n *node) {
 	}
 	was := c.collection
 	c.collection = name
-	c.nested("require "+name, n, src, "", "")
+	c.nested("require "+name, n, src, "")
 	c.collection = was
 }
 
@@ -249,21 +249,25 @@ func (c *composer) include(doc *document, n *node) {
 		c.Errorf(diag.Include, n.at, "%s cannot be included: this text lies in no directory", diag.Quote(text))
 		return
 	}
-	full := filepath.FromSlash(file)
+	shown := filepath.FromSlash(file)
+	full := shown
 	if !filepath.IsAbs(full) {
-		full = filepath.Join(doc.dir, full)
+		shown, full = filepath.Join(doc.shown, full), filepath.Join(doc.dir, full)
 	}
-	real, err := filepath.EvalSymlinks(full)
+	real, err := resolve(full)
 	if err != nil {
 		c.Errorf(diag.Include, n.at, "%s cannot be read: %s", diag.Quote(file), errorText(err))
 		return
+	}
+	if there, err := resolve(shown); err != nil || there != real {
+		shown = real // on the way there, a link leads elsewhere than the words
 	}
 	if !c.o.AllowOutside && !below(c.base, real) {
 		d := c.Errorf(diag.Include, n.at, "%s lies outside the directory of the outermost world file", diag.Quote(file))
 		d.Hint = "--allow-outside lets it in"
 		return
 	}
-	src, err := readSource(real, full)
+	src, err := readSource(real, shown)
 	if err != nil {
 		c.Errorf(diag.Include, n.at, "%s cannot be read: %s", diag.Quote(file), errorText(err))
 		return
@@ -272,11 +276,12 @@ func (c *composer) include(doc *document, n *node) {
 		c.Errorf(diag.Include, n.at, "the section after # is missing")
 		return
 	}
-	c.nested(real, n, src, filepath.Dir(real), section(only))
+	c.nested(real, n, src, section(only))
 }
 
-// nested reads and merges a document that another asks for at n.
-func (c *composer) nested(id string, n *node, src *diag.Source, dir string, only section) {
+// nested reads and merges a document that another asks for at n. id is the path of a file,
+// links resolved.
+func (c *composer) nested(id string, n *node, src *diag.Source, only section) {
 	if slices.Contains(c.stack, id) {
 		c.Errorf(diag.ImportCycle, n.at, "%s includes itself, directly or through others", diag.Quote(src.Name))
 		return
@@ -290,13 +295,16 @@ func (c *composer) nested(id string, n *node, src *diag.Source, dir string, only
 		}
 		return
 	}
-	doc := readDocument(src, dir, c.o.Registry, &c.List)
+	doc := readDocument(src, c.o.Registry, &c.List)
 	if doc == nil {
 		return
 	}
 	if only != "" && (doc.root.get(string(only)) == nil || only == "name" || only == "meta") {
 		c.Errorf(diag.Include, n.at, "%s has no section %s", diag.Quote(src.Name), diag.Quote(string(only)))
 		return
+	}
+	if filepath.IsAbs(id) {
+		doc.dir, doc.shown = filepath.Dir(id), filepath.Dir(src.Name)
 	}
 	c.stack = append(c.stack, id)
 	c.add(doc, only, Included)

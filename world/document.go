@@ -17,19 +17,20 @@ var (
 // document is one world file, read but not yet composed with others.
 type document struct {
 	src      *diag.Source
-	dir      string // where its includes are looked up; "" for nowhere
+	dir      string // where its includes are looked up, absolute and without links; "" for nowhere
+	shown    string // that directory as people know it
 	root     *node
 	snapshot bool // it has the key "meta": a materialized world
 	whole    bool // all its sections take part
 }
 
 // readDocument reads a world file and checks its keys.
-func readDocument(src *diag.Source, dir string, reg *registry.Registry, l *diag.List) *document {
+func readDocument(src *diag.Source, reg *registry.Registry, l *diag.List) *document {
 	root := readYAML(src, l)
 	if root == nil {
 		return nil
 	}
-	d := &document{src: src, dir: dir, root: root, snapshot: root.get("meta") != nil}
+	d := &document{src: src, root: root, snapshot: root.get("meta") != nil}
 	known := slices.Clone(knownKeys)
 	for _, s := range reg.Shorthands() {
 		known = append(known, s.Key)

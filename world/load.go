@@ -23,25 +23,21 @@ func LoadText(src *diag.Source, dir string, o Options) (*World, diag.List) {
 	c := newComposer(o)
 	id := src.Name
 	if dir != "" {
-		base, err := filepath.Abs(dir)
-		if err == nil {
-			base, err = filepath.EvalSymlinks(base)
-		}
+		base, err := resolve(dir)
 		if err != nil {
 			c.Errorf(diag.Include, diag.Span{Source: src}, "the directory of the world file cannot be read: %s", errorText(err))
 			return nil, c.List
 		}
 		c.base = base
-		if real, err := filepath.EvalSymlinks(src.Name); err == nil {
-			if real, err = filepath.Abs(real); err == nil {
-				id = real // so that a file that includes itself is seen to
-			}
+		if real, err := resolve(src.Name); err == nil {
+			id = real // so that a file that includes itself is seen to
 		}
 	}
-	doc := readDocument(src, dir, o.Registry, &c.List)
+	doc := readDocument(src, o.Registry, &c.List)
 	if doc == nil {
 		return nil, c.List
 	}
+	doc.dir, doc.shown = c.base, dir
 	c.name = stem(src.Name)
 	if n := doc.root.get("name"); n != nil {
 		if text, ok := textOf(n, "name", &c.List); ok {

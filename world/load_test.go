@@ -1,6 +1,7 @@
 package world_test
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -184,5 +185,60 @@ func TestLoadRefusesWhatIsNoFile(t *testing.T) {
 		if w, l := world.Load(file, options(t, root)); w != nil || !l.HasErrors() {
 			t.Errorf("%s was loaded", file)
 		}
+	}
+}
+
+// TestIncludeWhateverTheFileIsCalled names one world file in many ways: what it includes is
+// found, and stays below the file's own directory, in every one.
+func TestIncludeWhateverTheFileIsCalled(t *testing.T) {
+	top := writeTree(t, map[string]string{
+		"project/w.world.yml":             "include: [base.world.yml, sub/more.world.yml]\n",
+		"project/base.world.yml":          "tools: [Read]\n",
+		"project/sub/more.world.yml":      "include: [most.world.yml]\n",
+		"project/sub/most.world.yml":      "tools: [Edit]\n",
+		"project/out.world.yml":           "include: [../secret.world.yml]\n",
+		"project/linked.world.yml":        "include: [away.world.yml]\n",
+		"project/away.world.yml":          "-> ../secret.world.yml",
+		"project/circle.world.yml":        "include: [./sub/../circle.world.yml]\n",
+		"project/inward.world.yml":        "include: [sub/link.world.yml]\n",
+		"project/sub/link.world.yml":      "-> deep/real.world.yml",
+		"project/sub/deep/real.world.yml": "include: [next.world.yml]\n",
+		"project/sub/deep/next.world.yml": "tools: [Grep]\n",
+		"secret.world.yml":                "tools: [Bash]\n",
+		"link":                            "-> project",
+		"project/inside":                  "-> .",
+	})
+	o := options(t, top)
+	for _, at := range []struct{ cwd, dir string }{
+		{"project", ""}, {"project", "./"}, {"project", "../project/"}, {"project", "inside/"}, {".", "project/"}, {".", "./project//"},
+		{".", "link/"}, {"link", ""}, {"project/sub", "../"}, {"project", filepath.Join(top, "project") + "/"}, {".", filepath.Join(top, "link") + "/"},
+	} {
+		t.Run(at.cwd+" "+strings.TrimPrefix(at.dir, top), func(t *testing.T) {
+			t.Chdir(filepath.Join(top, at.cwd))
+			w, l := world.Load(at.dir+"w.world.yml", o)
+			if err := l.Err(); err != nil {
+				t.Fatal(err)
+			}
+			if got := list(w); !strings.Contains(got, "tool#Read") || !strings.Contains(got, "tool#Edit") {
+				t.Errorf("got %s", got)
+			}
+			if w, l := world.Load(at.dir+"inward.world.yml", o); w == nil || !strings.Contains(list(w), "tool#Grep") {
+				t.Errorf("through a link inside: %v", l)
+			}
+			for file, want := range map[string]string{
+				"out.world.yml": "lies outside the directory", "linked.world.yml": "lies outside the directory", "circle.world.yml": "includes itself",
+			} {
+				if w, l := world.Load(at.dir+file, o); w != nil || !strings.Contains(fmt.Sprint(l), want) {
+					t.Errorf("%s: got %v", file, l)
+				}
+			}
+			if !filepath.IsAbs(at.dir) {
+				for i := range w.Entities {
+					if file := w.Entities[i].Provenance.At.File(); filepath.IsAbs(file) {
+						t.Errorf("%s is shown as %s", w.Entities[i].ID, file)
+					}
+				}
+			}
+		})
 	}
 }

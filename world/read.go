@@ -47,6 +47,15 @@ func errorText(err error) string {
 	return diag.Escape(err.Error())
 }
 
+// resolve is the absolute path of what stands at a path, links resolved.
+func resolve(file string) (string, error) {
+	abs, err := filepath.Abs(file)
+	if err != nil {
+		return "", err
+	}
+	return filepath.EvalSymlinks(abs)
+}
+
 // below reports whether file lies in dir or is dir. Both are clean, with links resolved.
 func below(dir, file string) bool {
 	if dir == "" {
