@@ -29,7 +29,7 @@ arguments; 3 a needed outside program is missing.`,
 	root.SetOut(std.out)
 	root.SetErr(std.err)
 	root.AddCommand(
-		parseCommand(std), fmtCommand(std), checkCommand(std), inspectCommand(std), dryRunCommand(std),
+		parseCommand(std), fmtCommand(std), checkCommand(std), lintCommand(std), inspectCommand(std), dryRunCommand(std),
 		explainCommand(std), compileCommand(std), runCommand(std), verifyCommand(std), workspaceCommand(std), materializeCommand(std), diffCommand(std),
 		completionCommand(std), versionCommand(std), docCommand(std),
 	)
