@@ -25,6 +25,9 @@ func Compare(pairs []Pair, o Options) (*Result, diag.List) {
 	}
 	out.Groups = collected.groups()
 	out.Equivalence = equivalence(pairs, out.Groups)
+	if out.Equivalence.Verdict == Equivalent {
+		out.Left = 0 // no context can tell them apart
+	}
 	return out, nil
 }
 

@@ -2,67 +2,99 @@ package main
 
 import (
 	"fmt"
-	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"umwelt/diag"
+	"umwelt/policydiff"
 	"umwelt/world"
 )
 
+// diffFlags are the flags of diff alone.
+type diffFlags struct {
+	policyFlags
+	format, output, require string
+	contexts, limit         int
+}
+
 func diffCommand(std *streams) *cobra.Command {
-	var format, output string
-	var flags worldFlags
+	var f diffFlags
 	c := &cobra.Command{
-		Use:   "diff A.world.yml B.world.yml",
-		Short: "Say what came, went and changed between two worlds",
-		Long: `Diff compares two worlds: which entities and fixed constraints were removed, added or
-changed, and in what. A and B are full snapshots (umwelt materialize --level full) or
-world files, whose discovery then runs now. Where things came from is no difference.
-It compares worlds only, not views. Exit status 1 says that the worlds differ. JSON has
-the schema umwelt.diff/1.`,
-		Example:           "  umwelt materialize dev.world.yml --level full -o before.yml\n  umwelt materialize dev.world.yml --level full -o after.yml\n  umwelt diff before.yml after.yml",
-		Args:              args(2, 2, "two world files"),
-		ValidArgsFunction: completeWorlds,
+		Use:   "diff OLD NEW",
+		Short: "Say which answers two views give differently, or how two worlds differ",
+		Long: `Diff compares two views, or two worlds.
+
+Of two views it says which answers differ over one world: for which entities and
+properties, in which contexts, and whether the actor gets more (a widening) or less (a
+narrowing). Contexts are all that the qualifiers of the rules tell apart, and what may be
+made later counts too. Where no order tells which answer is the tighter one, it is a
+change, and counts as a widening. With --require no-widening only a widening, or a context
+that was left out, exits with 1: a gate for changes to a policy. Where nothing differs,
+diff says whether the views can be shown to be equivalent in every world.
+
+Of two worlds it says which entities and fixed constraints were removed, added or changed,
+and in what. They are full snapshots (umwelt materialize --level full) or world files,
+whose discovery then runs now. Where things came from is no difference.
+
+Exit status 1 says that there are differences. JSON has the schema umwelt.diff/1.`,
+		Example: `  git show HEAD:agent.umw | umwelt diff - agent.umw --require no-widening
+  umwelt diff old.umw new.umw --world dev.world.yml --format json
+  umwelt diff before.yml after.yml`,
+		Args: args(2, 2, "two views or two world files"),
+		ValidArgsFunction: func(_ *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
+			return []string{"umw", "yml", "yaml", "json"}, cobra.ShellCompDirectiveFilterFileExt
+		},
 	}
-	check := formatFlag(c, &format, "text", "json")
-	flags.add(c)
-	outputFlag(c, &output)
+	check := formatFlag(c, &f.format, "text", "json")
+	c.Flags().StringVar(&f.require, "require", "", "`what` must hold of two views: no-widening")
+	c.Flags().IntVar(&f.contexts, "contexts", policydiff.DefaultContexts, "compare views in `n` contexts at most, in each environment")
+	c.Flags().IntVar(&f.limit, "limit", 5, "how many entities to name for each difference; 0 for all")
+	must(c.RegisterFlagCompletionFunc("require", cobra.FixedCompletions([]string{"no-widening"}, cobra.ShellCompDirectiveNoFileComp)))
+	f.add(c)
+	outputFlag(c, &f.output)
 	c.RunE = func(_ *cobra.Command, paths []string) error {
 		if err := check(); err != nil {
 			return err
 		}
-		for _, path := range paths {
-			if filepath.Ext(path) == ".umw" {
-				return problem(diag.BadOption, "materialize the worlds with --level full and compare those", "%s is a view, and diff compares worlds", diag.Quote(path))
-			}
+		a, b := isView(paths[0], paths[1]), isView(paths[1], paths[0])
+		switch {
+		case a != b:
+			return problem(diag.BadOption, "compare a view with a view, or a world with a world", "%s is a view, and %s is none", diag.Quote(paths[boolInt(b)]), diag.Quote(paths[boolInt(a)]))
+		case a:
+			return f.views(std, paths[0], paths[1])
+		case f.require != "" || f.world != "" || f.context != nil:
+			return problem(diag.BadOption, "", "--require, --world and --context are for two views")
 		}
-		reg, err := flags.registry(std, paths...)
-		if err != nil {
-			return err
-		}
-		a, _, list := flags.loadWorld(std, reg, paths[0])
-		b, _, more := flags.loadWorld(std, reg, paths[1])
-		if list = append(list, more...); flags.judge(list) != nil {
-			return flags.judge(list)
-		}
-		changes := world.Diff(a, b)
-		if format == "json" {
-			err = std.writeJSON(output, diffDocument{"umwelt.diff/1", changesOf(changes), diagnostics(list)})
-		} else {
-			std.render(list)
-			err = std.write(output, std.changesText(changes, output == "" || output == "-"))
-		}
-		if err == nil && len(changes) > 0 {
-			return findingsError{}
-		}
-		return err
+		return f.worlds(std, paths[0], paths[1])
 	}
 	return c
 }
 
-// diffDocument is a comparison in JSON.
+func (f *diffFlags) worlds(std *streams, old, now string) error {
+	reg, err := f.registry(std, old, now)
+	if err != nil {
+		return err
+	}
+	a, _, list := f.loadWorld(std, reg, old)
+	b, _, more := f.loadWorld(std, reg, now)
+	if list = append(list, more...); f.judge(list) != nil {
+		return f.judge(list)
+	}
+	changes := world.Diff(a, b)
+	if f.format == "json" {
+		err = std.writeJSON(f.output, diffDocument{"umwelt.diff/1", changesOf(changes), diagnostics(list)})
+	} else {
+		std.render(list)
+		err = std.write(f.output, std.changesText(changes, f.output == "" || f.output == "-"))
+	}
+	if err == nil && len(changes) > 0 {
+		return findingsError{}
+	}
+	return err
+}
+
+// diffDocument is a comparison of worlds in JSON.
 type diffDocument struct {
 	Schema      string       `json:"schema"`
 	Changes     []change     `json:"changes"`

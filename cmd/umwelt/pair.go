@@ -1,0 +1,236 @@
+package main
+
+import (
+	"cmp"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"umwelt"
+	"umwelt/ast"
+	"umwelt/cascade"
+	"umwelt/diag"
+	"umwelt/parser"
+	"umwelt/policydiff"
+	"umwelt/registry"
+	"umwelt/world"
+)
+
+// mostEnvironments bounds in how many environments two policies are compared.
+const mostEnvironments = 8
+
+// policyPair is two policies over one world, in each environment that their rules tell
+// apart.
+type policyPair struct {
+	registry    *registry.Registry
+	old, new    *registry.Bound
+	pairs       []policydiff.Pair
+	left        int // environments left out because of the bound
+	diagnostics diag.List
+}
+
+// loadPair loads an old and a new policy over the world that the flags name, or that
+// stands beside one of them.
+func (f *policyFlags) loadPair(std *streams, old, now []string) (*policyPair, error) {
+	o, err := f.options(std)
+	if err != nil {
+		return nil, err
+	}
+	if err := onceStdin(slices.Concat([]string{f.world}, f.vocabularies, old, now)); err != nil {
+		return nil, err
+	}
+	std.doing("loading the policies")
+	defer std.stopProgress()
+	p := &policyPair{}
+	var views [2][]*ast.View
+	for i, paths := range [][]string{old, now} {
+		for _, path := range paths {
+			src, err := umwelt.ReadSource(path, o.Stdin)
+			if err != nil {
+				p.diagnostics.Errorf(diag.Unreadable, diag.Span{}, "%v", err)
+				continue
+			}
+			v, list := parser.Parse(src)
+			views[i] = append(views[i], v)
+			p.diagnostics = append(p.diagnostics, list...)
+		}
+	}
+	if err := f.judge(p.diagnostics); err != nil {
+		return nil, err
+	}
+	if p.registry, err = f.sharedVocabulary(views[0], views[1]); err != nil {
+		return nil, err
+	}
+	in := registry.Options{Import: umwelt.Importer()}
+	p.old, p.new = p.registry.Bind(in, views[0]...), p.registry.Bind(in, views[1]...)
+	p.diagnostics = append(append(p.diagnostics, p.old.Diagnostics...), p.new.Diagnostics...)
+	if err := f.judge(p.diagnostics); err != nil {
+		return nil, err
+	}
+	if err := p.loadWorlds(o, old, now); err != nil {
+		return nil, err
+	}
+	return p, f.judge(p.diagnostics)
+}
+
+// sharedVocabulary is one registry to bind both policies with. Where each defines terms of
+// its own, they have to be the same ones.
+func (f *policyFlags) sharedVocabulary(old, now []*ast.View) (*registry.Registry, error) {
+	a, list := umwelt.Vocabulary(f.vocabularies, old...)
+	b, more := umwelt.Vocabulary(f.vocabularies, now...)
+	if err := f.judge(append(list, more...)); err != nil {
+		return nil, err
+	}
+	if policydiff.SameVocabulary(a, b) {
+		return b, nil
+	}
+	both, list := umwelt.Vocabulary(f.vocabularies, slices.Concat(old, now)...)
+	if list.HasErrors() {
+		list.Errorf(diag.BadVocabulary, diag.Span{}, "the two views define different vocabularies, so their answers cannot be compared")
+		return nil, &problemsError{list}
+	}
+	return both, nil
+}
+
+func (p *policyPair) loadWorlds(o umwelt.Options, old, now []string) error {
+	root, err := filepath.Abs(cmp.Or(o.Root, "."))
+	if err != nil {
+		return problem(diag.BadPath, "", "the root %s has no absolute path: %v", diag.Quote(o.Root), err)
+	}
+	o.Root = root
+	path, err := worldOf(o, slices.Concat(old, now))
+	if err != nil {
+		return err
+	}
+	var src *diag.Source
+	if path != "" {
+		if src, err = umwelt.ReadSource(path, o.Stdin); err != nil {
+			return problem(diag.Unreadable, "", "the world file cannot be read: %v", err)
+		}
+	}
+	read := func(env string, b *registry.Bound) (*world.World, diag.List) {
+		o := o
+		o.Env = env
+		options := umwelt.WorldOptions(o, p.registry)
+		options.Named = slices.Concat(p.new.Pins(), p.old.Pins())
+		options.Declared = b.Entities
+		for _, attr := range []string{"size", "mtime", "mode", "links"} {
+			options.Stat = options.Stat || p.old.Mentions(attr) || p.new.Mentions(attr)
+		}
+		if src == nil {
+			return world.Implicit(options)
+		}
+		return world.LoadText(src, filepath.Dir(path), options)
+	}
+	envs := []string{o.Env}
+	for i := 0; i < len(envs); i++ {
+		w, list := read(envs[i], p.new)
+		if w == nil {
+			p.diagnostics = append(p.diagnostics, list...)
+			return nil // the diagnostics say why
+		}
+		if i == 0 {
+			p.diagnostics = append(p.diagnostics, list...)
+			if o.Env == "" {
+				envs = append(envs, p.environments(w)...)
+			}
+		}
+		before := w
+		if !sameEntities(p.old.Entities, p.new.Entities) {
+			if before, list = read(envs[i], p.old); before == nil {
+				p.diagnostics = append(p.diagnostics, list...)
+				return nil
+			}
+		}
+		p.pairs = append(p.pairs, policydiff.Pair{Env: envs[i], Old: cascade.New(before, p.old), New: cascade.New(w, p.new)})
+	}
+	return nil
+}
+
+// worldOf is the world file for several views: the one that is named, else the only one
+// that stands beside a view, else what FindWorld finds.
+func worldOf(o umwelt.Options, views []string) (string, error) {
+	if o.World != "" {
+		return o.World, nil
+	}
+	fallback := umwelt.FindWorld(o.Root, nil)
+	found := fallback
+	for _, v := range views {
+		path := umwelt.FindWorld(o.Root, []string{v})
+		switch {
+		case path == fallback || path == found:
+		case found == fallback:
+			found = path
+		default:
+			return "", problem(diag.BadOption, "name the one to compare in with --world", "both %s and %s stand beside a view", diag.Quote(found), diag.Quote(path))
+		}
+	}
+	return found, nil
+}
+
+// environments are the ids of the root entity that rules name and the world does not have:
+// the policies may differ where it is called so.
+func (p *policyPair) environments(w *world.World) []string {
+	var out []string
+	root := w.RootEntity()
+	if root < 0 {
+		return nil
+	}
+	t := w.Entities[root].Type
+	var visit func(sel *registry.Selector)
+	compound := func(c *registry.Compound) {
+		for _, test := range c.Tests {
+			for _, inner := range test.Selectors {
+				visit(inner)
+			}
+			named := test.Kind == registry.TestID || test.Kind == registry.TestAttr && test.Op == "=" && test.Attr == "name" && !test.Fold
+			if c.Type == t && named && test.Value != "" && test.Value != w.Name && !slices.Contains(out, test.Value) {
+				out = append(out, test.Value)
+			}
+		}
+	}
+	visit = func(sel *registry.Selector) {
+		for _, q := range sel.Qualifiers {
+			compound(q)
+		}
+		for _, l := range sel.Structure {
+			compound(l.Compound)
+		}
+		compound(sel.Target)
+	}
+	for _, b := range []*registry.Bound{p.old, p.new} {
+		for _, r := range b.Rules {
+			visit(r.Selector)
+		}
+	}
+	slices.Sort(out)
+	if len(out) > mostEnvironments {
+		p.left = len(out) - mostEnvironments
+		out = out[:mostEnvironments]
+	}
+	return out
+}
+
+// sameEntities reports whether two views declare the same entities.
+func sameEntities(a, b []registry.Entity) bool {
+	return slices.EqualFunc(a, b, func(x, y registry.Entity) bool {
+		if x.Type != y.Type || x.ID != y.ID || len(x.Attributes) != len(y.Attributes) {
+			return false
+		}
+		for k, v := range x.Attributes {
+			if w, ok := y.Attributes[k]; !ok || w != v {
+				return false
+			}
+		}
+		return true
+	})
+}
+
+// isView reports whether an argument of diff is a view. What comes from standard input is
+// what the other argument is.
+func isView(path, other string) bool {
+	if path == "-" {
+		path = other
+	}
+	return strings.EqualFold(filepath.Ext(path), ".umw")
+}
