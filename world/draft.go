@@ -17,6 +17,7 @@ type draft struct {
 	parentID   string // "" for none given
 	parentAt   diag.Span
 	bare       bool // only named, by a shorthand: it brings no facts
+	told       bool // a snapshot says what it is
 }
 
 // underRoot reports whether entities of the type lie in the tree below the root: their
@@ -122,6 +123,7 @@ func (c *composer) readEntity(doc *document, n *node, origin Origin) *draft {
 	checkKeys(n, "an entity", keys, &c.List)
 	d := &draft{}
 	d.Parent = NoParent
+	d.told = doc.snapshot
 	d.Provenance = Provenance{Origin: origin, At: n.at, By: c.collection}
 	typ := n.get("type")
 	if typ == nil {

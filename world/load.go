@@ -76,6 +76,7 @@ func (c *composer) finish(named bool) (*World, diag.List) {
 	a.addRoot(named)
 	a.addDeclared()
 	a.withholdDeclared()
+	a.lookAtDeclared()
 	a.discover()
 	rules := a.readRules()
 	a.addSingletons(rules)

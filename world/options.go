@@ -42,6 +42,11 @@ type Discoverer struct {
 	// Implicit makes the matcher run, with an empty recipe, where no world file is given.
 	Implicit bool
 	Run      func(Request) Result
+	// Look, if there is one, says what stands at paths that files declare, whatever the
+	// recipes; Request has no Recipe then. The paths are relative to Root, sorted and clean.
+	// It gives entities with what sets them apart, and where something stands in the way to a
+	// path that cannot hold others, that.
+	Look func(req Request, paths []string) Result
 }
 
 // Request is what a matcher is asked.

@@ -38,6 +38,37 @@ func (a *assembly) withholdDeclared() {
 	a.withhold(a.composer.left, a.finder(types))
 }
 
+// lookAtDeclared asks what stands on the disk where files declare something. That may be
+// something else than declared, such as a link that leads away: then what is declared and
+// what is there contradict each other, and nobody may take the one for the other.
+func (a *assembly) lookAtDeclared() {
+	if a.HasErrors() || a.o.Root == "" {
+		return
+	}
+	var paths []string
+	for i, d := range a.drafts {
+		if e := &a.entities[i]; !d.told && e.Path() != "" && underRoot(e.Type, a.o.Registry) {
+			paths = append(paths, e.Path())
+		}
+	}
+	if len(paths) == 0 {
+		return
+	}
+	types := make([]bool, len(a.o.Registry.Types()))
+	for i, t := range a.o.Registry.Types() {
+		types[i] = underRoot(t, a.o.Registry)
+	}
+	slices.Sort(paths)
+	paths = slices.Compact(paths)
+	for _, m := range a.o.Matchers {
+		if m.Look != nil {
+			seen := m.Look(Request{Registry: a.o.Registry, Root: a.o.Root, AllowOutside: a.o.AllowOutside, Stat: a.o.Stat}, paths)
+			a.List = append(a.List, seen.Diagnostics...)
+			a.withhold(seen.Entities, a.finder(types))
+		}
+	}
+}
+
 // bringIn ends the withholding of what came into the world after all.
 func (a *assembly) bringIn(e *Entity) {
 	if len(a.left) == 0 || e.Type.PathAttr == "" {

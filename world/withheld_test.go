@@ -121,6 +121,44 @@ func TestNamedLinkKeepsItsFacts(t *testing.T) {
 	}
 }
 
+// What stands on the disk where a file declares something counts, whatever the recipes.
+func TestDeclaredPathsAreLookedAt(t *testing.T) {
+	root := writeTree(t, map[string]string{"dir/f": "", "file": "", "out": "-> /etc", "in": "-> file", "up": "-> dir"})
+	for _, tt := range []struct{ declared, facts, withheld string }{
+		{"entities: [{type: file, id: file}, {type: dir, id: dir}, {type: file, id: dir/f}]", "", ""},
+		{"entities: [{type: file, id: gone}, {type: file, id: gone/too}]", "", ""},
+		{"entities: [{type: file, id: x, attributes: {path: out}}]", "symlink to /etc, escapes", ""},
+		{"entities: [{type: file, id: in}]", "symlink to file", ""},
+		{"entities: [{type: file, id: dir}]", "", "dir dir"},
+		{"entities: [{type: dir, id: file}]", "", "file file"},
+		{"entities: [{type: file, id: up/f}]", "", "file up symlink"},
+		{"entities: [{type: file, id: out/passwd}]", "", "file out symlink"},
+		{"entities: [{type: file, id: file/x}]", "", "file file"},
+		{"projections: [{type: dir, id: out}]", "", "file out symlink"},
+	} {
+		w, l := world.LoadText(&diag.Source{Name: "w.world.yml", Text: []byte(tt.declared)}, "", options(t, root))
+		if err := l.Err(); err != nil {
+			t.Fatal(err)
+		}
+		var facts []string
+		for i := range w.Entities {
+			e := &w.Entities[i]
+			if kind, ok := e.Attr("kind"); ok {
+				target, _ := e.Attr("target")
+				facts = append(facts, strings.Join(append([]string{kind + " to " + target}, e.Classes...), ", "))
+			}
+			if _, ok := e.Attr("language"); ok {
+				t.Errorf("%s: %s has more than was declared", tt.declared, e.ID)
+			}
+		}
+		listed, withheld := known(w)
+		if got := strings.Join(facts, "; "); got != tt.facts || withheld != tt.withheld || listed != "" {
+			t.Errorf("%s: %q, withheld %q, listed %q", tt.declared, got, withheld, listed)
+		}
+		sameWorld(t, w, reload(t, w, false))
+	}
+}
+
 func TestGitWithholds(t *testing.T) {
 	git, err := exec.LookPath("git")
 	if err != nil {

@@ -4,6 +4,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"strings"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -33,6 +34,21 @@ func (d *directoryAt) readlink(name string) (string, error) {
 			return string(buf[:n]), nil
 		}
 	}
+}
+
+// kindOf is what stands at a path, which is reached through no link. ok is false where
+// nothing does, or nobody may look.
+func (t *tree) kindOf(path string) (k kind, ok bool) {
+	dir, name := ".", path
+	if cut := strings.LastIndexByte(path, '/'); cut >= 0 {
+		dir, name = path[:cut], path[cut+1:]
+	}
+	fd, err := t.open(dir)
+	if err != nil {
+		return 0, false
+	}
+	defer unix.Close(fd)
+	return t.statKind(fd, name)
 }
 
 // facts are what a look at a file itself tells.

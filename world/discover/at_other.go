@@ -23,6 +23,16 @@ func (d *directoryAt) readlink(name string) (string, error) {
 	return os.Readlink(filepath.Join(d.dir, name))
 }
 
+// kindOf is what stands at a path whose directories are known to be no links. ok is false
+// where nothing does, or nobody may look.
+func (t *tree) kindOf(path string) (k kind, ok bool) {
+	info, err := os.Lstat(filepath.Join(t.dir, filepath.FromSlash(path)))
+	if err != nil {
+		return 0, false
+	}
+	return kindOfMode(info.Mode()), true
+}
+
 // facts are what a look at a file itself tells.
 type facts struct {
 	size  int64

@@ -27,7 +27,7 @@ func Matchers(h Host) []world.Discoverer {
 		h.Root = "/"
 	}
 	return []world.Discoverer{
-		{Name: "filesystem", Keys: []string{"root", "include", "exclude", "max-depth", "hidden", "follow"}, Implicit: true, Run: filesystem},
+		{Name: "filesystem", Keys: []string{"root", "include", "exclude", "max-depth", "hidden", "follow"}, Implicit: true, Run: filesystem, Look: look},
 		{Name: "git", Keys: []string{"root", "tracked", "ignored"}, Run: git},
 		{Name: "system", Implicit: true, Run: h.system},
 		{Name: "executables", Keys: []string{"names", "search-path"}, Run: h.executables},
