@@ -142,6 +142,122 @@ func TestWithheld(t *testing.T) {
 	}
 }
 
+// Where the world contradicts itself, nothing shows, and nothing that lies in it.
+func TestContradictions(t *testing.T) {
+	entity := func(typ, path, more string) string {
+		return fmt.Sprintf("  - { type: %s, id: %q, attributes: { path: %q%s } }\n", typ, typ+path, path, more)
+	}
+	const link = ", kind: symlink, target: /etc"
+	for _, tt := range []struct{ name, facts string }{
+		{"a file in a link", entity("file", "l", link) + entity("file", "l/x", "")},
+		{"a file deep in a link", entity("file", "l", link) + entity("dir", "l/d", "") + entity("file", "l/d/x", "")},
+		{"a file in a file", entity("file", "l", "") + entity("file", "l/x", "")},
+		{"a directory and a link", entity("dir", "l", "") + entity("file", "l", link) + entity("file", "l/x", "")},
+		{"a directory and a file", entity("file", "l", "") + entity("dir", "l", "")},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			c := from(t, `* { editable: true }`, "meta: { level: full }\nname: w\nentities:\n"+tt.facts)
+			if got := strings.Join(show(c.Plan), ", "); strings.Contains(got, "r") {
+				t.Error(got)
+			}
+		})
+	}
+}
+
+// Of a directory that is not known completely only what the world names in it shows; of a
+// projection, everything.
+func TestIncompleteDirectories(t *testing.T) {
+	const found = "meta: { level: full }\nname: w\nentities:\n"
+	const root = "  - { type: world, id: w, listed: true }\n"
+	dir := func(path, more string) string {
+		return fmt.Sprintf("  - { type: dir, id: %q%s, attributes: { path: %q } }\n", path, more, path)
+	}
+	file := func(path string) string {
+		return fmt.Sprintf("  - { type: file, id: %q, attributes: { path: %q } }\n", path, path)
+	}
+	const listed, projected = ", listed: true", ", from: { origin: projected }"
+	for _, tt := range []struct {
+		name, facts, view string
+		want              []string
+		notes             []string
+	}{
+		{"a few files and nothing else", file("a") + file("d/b"), `file { visible: true }`, []string{". hidden", "a ro", "d/b ro"}, []string{whyUnknown + " ."}},
+		{"a directory by itself", root + dir("d", "") + file("d/a"), `file { editable: true }`, []string{". rw", "d hidden", "d/a rw"}, []string{whyUnknown + " d"}},
+		{"it can be seen", root + dir("d", ""), `dir { visible: true } file { editable: true }`, []string{". rw", "d hidden shown"}, []string{whyUnknown + " d"}},
+		{"no rule would open it", root + dir("d", "") + file("a"), `file[path="a"] { visible: true }`, []string{". hidden", "a ro"}, nil},
+		{"a listed one in one that is not", dir("d", "") + dir("d/e", listed) + file("d/e/a"), `file { visible: true }`, []string{". hidden", "d/e ro"}, []string{whyUnknown + " ., d"}},
+		{"an implied one", root + file("d/e/a"), `file { editable: true }`, []string{". rw", "d hidden", "d/e/a rw"}, nil},
+		{"a projection", dir("d", projected), `file { editable: true }`, []string{". hidden", "d rw"}, []string{whyUnknown + " ."}},
+		{"in a projection", dir("d", projected) + dir("d/e", "") + file("d/f/g/a"), `file { editable: true } file[path^="d/e/"] { editable: false; visible: true }`,
+			[]string{". hidden", "d rw", "d/e ro"}, []string{whyUnknown + " ."}},
+		{"a listed one in a projection", dir("d", projected) + dir("d/e", listed) + dir("d/e/f", ""), `file { visible: true }`, []string{". hidden", "d ro", "d/e/f hidden"}, []string{whyUnknown + " ., d/e/f"}},
+		{"left out of a projection", dir("d", projected) + "withheld:\n" + file("d/x/key") + dir("d/y", ""), `file { visible: true }`,
+			[]string{". hidden", "d ro", "d/x/key hidden", "d/y hidden"}, []string{whyUnknown + " .", "not in the world, so hidden: d/x/key, d/y"}},
+		{"left out and yet something named in it", root + dir("d", listed) + file("d/x/a") + "withheld:\n" + dir("d/x", ""), `file { editable: true }`,
+			[]string{". rw", "d rw pin", "d/x hidden", "d/x/a rw"}, []string{"not in the world, so hidden: d/x"}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			c := from(t, tt.view, found+tt.facts)
+			if d := cmp.Diff(tt.want, show(c.Plan)); d != "" {
+				t.Errorf("plan (-want +got):\n%s", d)
+			}
+			if d := cmp.Diff(tt.notes, whys(c)); d != "" {
+				t.Errorf("notes (-want +got):\n%s", d)
+			}
+		})
+	}
+}
+
+const (
+	whyUnknown = "what else lies there is not in the world, so that only what the world names appears and nothing can be added, in:"
+	byName     = "which new files it fits depends on their names, so the tightest reading holds for files created later in "
+)
+
+// The usual reading leaves rules that go by names aside for files created later, and for
+// nothing else.
+func TestUsual(t *testing.T) {
+	const root = "meta: { level: full }\nname: w\n"
+	tree := "entities:\n  - { type: world, id: w, listed: true }\n"
+	for _, d := range []string{"a", "b", "b/c"} {
+		tree += fmt.Sprintf("  - { type: dir, id: %s, listed: true }\n  - { type: file, id: %s/.env }\n  - { type: file, id: %s/x.py }\n", d, d, d)
+	}
+	const aside = "a file created later whose name it fits is treated like its neighbours, in "
+	const asideFixed = "a file created later whose name a fixed constraint fits is treated like its neighbours, in "
+	for _, tt := range []struct {
+		name, facts, view string
+		want, notes       []string
+	}{
+		{"a glob that hides", tree, `file { visible: true } file:glob("**/.env") { visible: false }`,
+			[]string{". ro", "a/.env hidden", "b/.env hidden", "b/c/.env hidden"}, []string{aside + "., a, b and 1 more"}},
+		{"a name that protects", tree, `file { editable: true } file[name=".env"] { editable: false }`,
+			[]string{". rw", "a rw pin", "a/.env ro", "b rw pin", "b/.env ro", "b/c rw pin", "b/c/.env ro"}, []string{aside + "., a, b and 1 more"}},
+		{"a suffix that opens", tree, `file[name$=".py"] { editable: true }`, []string{". hidden", "a/x.py rw", "b/c/x.py rw", "b/x.py rw"}, []string{aside + "., a, b and 1 more"}},
+		{"both", tree, `file[path^="b/"] { visible: true } file[name$=".py"] { editable: true } file[name=".env"] { visible: false }`,
+			[]string{". hidden", "a/x.py rw", "b ro", "b/.env hidden", "b/c/.env hidden", "b/c/x.py rw", "b/x.py rw"},
+			[]string{aside + "., a, b and 1 more", aside + "., a, b and 1 more"}},
+		{"a fixed constraint", tree + "fixed: { \"file:glob('**/.env')\": { visible: false }, \"file[path^='b/']\": { editable: false } }\n", `file { editable: true }`,
+			[]string{". rw", "a rw pin", "a/.env hidden", "b ro", "b/.env hidden", "b/c/.env hidden"}, []string{asideFixed + "., a, b and 1 more"}},
+		{"a projection holds files already", tree + "projections: [{ type: dir, id: p }]\n", `file { visible: true } file:glob("**/.env") { visible: false }`,
+			[]string{". ro", "a/.env hidden", "b/.env hidden", "b/c/.env hidden", "p hidden"}, []string{byName + "p", aside + "., a, b and 1 more"}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			c, problems := FromWith(confinetest.Resolve(t, tt.view, root+tt.facts, "/project"), Options{Usual: true})
+			if problems.HasErrors() {
+				t.Fatal(problems.Err())
+			}
+			if d := cmp.Diff(tt.want, show(c.Plan)); d != "" {
+				t.Errorf("plan (-want +got):\n%s", d)
+			}
+			if d := cmp.Diff(tt.notes, whys(c)); d != "" {
+				t.Errorf("notes (-want +got):\n%s", d)
+			}
+			if len(c.ByName) == 0 || !c.Usual {
+				t.Error("nothing goes by names")
+			}
+		})
+	}
+}
+
 func TestRefusedPaths(t *testing.T) {
 	for _, p := range []string{strings.Repeat("n", 256), strings.Repeat("d/", 3000) + "f"} {
 		_, problems := From(confinetest.Resolve(t, `file { visible: true }`, paths(p), "/project"))

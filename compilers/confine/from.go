@@ -78,6 +78,7 @@ func FromWith(res *cascade.Resolution, o Options) (*Confinement, diag.List) {
 	var lowered []Lowering
 	c.Plan, lowered = Plan(tree)
 	c.Tree = tree
+	c.Usual = o.Usual
 	c.ByName = append(r.unsure.most(), r.aside.most()...)
 	r.notes = append(r.notes, r.unsure.notes(whyLater, whyFixed)...)
 	r.notes = append(r.notes, r.aside.notes(whyUsual, whyUsualFixed)...)

@@ -124,7 +124,9 @@ func TestGrantsGiveNothingAway(t *testing.T) {
 				})
 			}
 		})
-		if !slices.IsSortedFunc(grants, func(a, b confine.Grant) int { return confine.ComparePaths(strings.TrimPrefix(a.Path, "."), strings.TrimPrefix(b.Path, ".")) }) {
+		if !slices.IsSortedFunc(grants, func(a, b confine.Grant) int {
+			return confine.ComparePaths(strings.TrimPrefix(a.Path, "."), strings.TrimPrefix(b.Path, "."))
+		}) {
 			t.Fatal("children come before parents")
 		}
 	})

@@ -27,6 +27,10 @@ type Step struct {
 	ReadOnly bool   // of Bind at once; of Tmpfs once everything in it is made
 	Perms    string // of a Tmpfs: octal digits; "" for the tool's default
 	Size     int64  // of a Tmpfs in bytes; 0 for no limit
+	// Hides is the path on the host that a Cover or Tmpfs stands over in a directory that
+	// may be changed, "" elsewhere. A tool that makes a place for every mount would leave
+	// one on the host where that path has gone.
+	Hides string
 }
 
 // Perms of the empty directories that stand for hidden ones.
@@ -54,8 +58,17 @@ func (c *Confinement) Layout(workdir string) []Step {
 	}
 	before = append(before, anchor(system, workdir)...)
 	steps := parentsFirst(before)
+	var around []Entry // of the entry, outermost first
 	for i, e := range c.Plan {
-		steps = append(steps, c.entry(i, e, workdir))
+		for len(around) > 0 && around[len(around)-1].Path != "." && !below(e.Path, around[len(around)-1].Path) {
+			around = around[:len(around)-1]
+		}
+		s := c.entry(i, e, workdir)
+		if k := len(around); k > 0 && around[k-1].Mode == ReadWrite && e.Mode == Hidden {
+			s.Hides = c.Root + "/" + e.Path
+		}
+		steps = append(steps, s)
+		around = append(around, e)
 	}
 	return append(steps, parentsFirst(after)...)
 }

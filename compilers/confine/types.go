@@ -20,7 +20,8 @@ type Confinement struct {
 	SearchPath string   // PATH inside; "" where no rule sets it
 	Allowed    []string // exec entities that rules allow, by path; nil where no rule speaks of any
 	Notes      []compilers.Note
-	ByName     []Source // the declarations that fit new files by their names, see NewFiles
+	ByName     []Source // the declarations that fit new files by their names, those that most directories depend on first
+	Usual      bool     // Options.Usual
 }
 
 // Mode is what the actor may do at a path.

@@ -15,7 +15,7 @@ import (
 func Compiler() compilers.Compiler { return compilers.Compiler{Info: info(), Compile: compile} }
 
 func compile(in compilers.Input) compilers.Output {
-	c, problems := confine.From(in.Resolution)
+	c, problems := confine.ForTarget(in, info())
 	if problems.HasErrors() {
 		return compilers.Output{Diagnostics: problems}
 	}

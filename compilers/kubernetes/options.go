@@ -12,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"umwelt/compilers"
+	"umwelt/compilers/confine"
 	"umwelt/diag"
 )
 
@@ -39,6 +40,7 @@ func targetOptions() []compilers.Option {
 		{Key: "image", Default: "debian:stable-slim", Description: "container image"},
 		{Key: "command", Description: "command line for /bin/sh -c in the container (default: the image's own command)"},
 		{Key: "workdir", Default: "/workspace", Description: "absolute path at which the project stands in the container"},
+		confine.NewFiles,
 		{Key: "user", Default: "1000", Description: "user and group number the actor runs as; not 0"},
 	}
 }

@@ -17,6 +17,7 @@ var Info = compilers.Info{
 	Locality:    "local",
 	Model:       "sync",
 	Format:      "JSON, schema " + Schema,
+	Options:     []compilers.Option{confine.NewFiles},
 	Support:     support(),
 }
 
@@ -52,7 +53,7 @@ func support() map[string]compilers.Support {
 var Compiler = compilers.Compiler{Info: Info, Compile: compile}
 
 func compile(in compilers.Input) compilers.Output {
-	c, problems := confine.From(in.Resolution)
+	c, problems := confine.ForTarget(in, Info)
 	if problems.HasErrors() {
 		return compilers.Output{Diagnostics: problems}
 	}

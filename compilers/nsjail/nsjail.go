@@ -21,6 +21,7 @@ var Info = compilers.Info{
 	Format:      "protobuf text for nsjail --config",
 	Options: []compilers.Option{
 		{Key: "workdir", Description: "absolute path of the project inside; its path on the host where not given"},
+		confine.NewFiles,
 		{Key: "limits", Default: "cgroup", Values: []string{"cgroup", "rlimit"},
 			Description: "cgroup: memory, processes and cores are held together, which needs a cgroup that nsjail may write; rlimit: each process by itself"},
 	},
@@ -54,7 +55,7 @@ func support() map[string]compilers.Support {
 var Compiler = compilers.Compiler{Info: Info, Compile: compile}
 
 func compile(in compilers.Input) compilers.Output {
-	c, problems := confine.From(in.Resolution)
+	c, problems := confine.ForTarget(in, Info)
 	out := Render(c, in)
 	out.Diagnostics = append(problems, out.Diagnostics...)
 	if out.Diagnostics.HasErrors() {

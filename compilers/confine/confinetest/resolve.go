@@ -24,7 +24,9 @@ func Resolve(t testing.TB, view, worldFile, root string, context ...cascade.Ref)
 // else in the root.
 func ResolveFound(t testing.TB, view, root string, find func(*registry.Registry) []world.Entity) *cascade.Resolution {
 	t.Helper()
-	matcher := world.Discoverer{Name: "given", Run: func(req world.Request) world.Result { return world.Result{Entities: find(req.Registry), RootListed: true} }}
+	matcher := world.Discoverer{Name: "given", Run: func(req world.Request) world.Result {
+		return world.Result{Entities: find(req.Registry), RootListed: true}
+	}}
 	return resolve(t, view, "name: w\ndiscover:\n  - { matcher: given }\n", root, []world.Discoverer{matcher}, nil)
 }
 
