@@ -23,6 +23,7 @@ var Info = compilers.Info{
 		{Key: "form", Default: "json", Values: []string{"json", "lines", "nul", "sh"},
 			Description: "json: {argv, env, set, wrapper}; lines, nul: options for --args; sh: a script that runs its arguments inside"},
 		{Key: "workdir", Description: "absolute path of the project inside; its path on the host where not given"},
+		confine.NewFiles,
 	},
 	Support: support(),
 }
@@ -62,7 +63,7 @@ const maxArguments = 8900
 var Compiler = compilers.Compiler{Info: Info, Compile: compile}
 
 func compile(in compilers.Input) compilers.Output {
-	c, problems := confine.From(in.Resolution)
+	c, problems := confine.ForTarget(in, Info)
 	out := Render(c, in)
 	out.Diagnostics = append(problems, out.Diagnostics...)
 	if out.Diagnostics.HasErrors() {
@@ -103,8 +104,9 @@ func Render(c *confine.Confinement, in compilers.Input) compilers.Output {
 		out.Notes = append(out.Notes, unwrapped(c.Limits)...)
 	}
 	if n := len(p.options); n > maxArguments {
-		out.Diagnostics.Warnf(diag.Invalid, diag.Span{}, "the mount plan takes %d arguments, and bubblewrap refuses to start with more than %d", n, maxArguments).
-			Hint = "let rules speak of directories (a path prefix, a descendant), so that a directory is one mount; or use nsjail"
+		out.Diagnostics.Errorf(diag.TooLarge, diag.Span{}, "the mount plan takes %d arguments, and bubblewrap refuses to start with more than %d", n, maxArguments).
+			Hint = shrink(c)
+		return out
 	}
 	switch form {
 	case "json":

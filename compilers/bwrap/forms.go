@@ -92,17 +92,28 @@ func (p program) script(version string) []byte {
 	if len(p.set) > 0 {
 		b.WriteString("# Values that the policy fixes are read from " + givenPrefix + "NAME.\n")
 	}
-	b.WriteString("[ \"$#\" -gt 0 ] || set -- /bin/sh\nexec " + p.scrub() + " \\\n")
+	b.WriteString(gather)
+	for _, line := range flagLines(p.options) {
+		b.WriteString("o " + quoteAll(line) + "\n")
+	}
+	b.WriteString("exec 4>&-\nexec " + p.scrub() + " \\\n")
 	if len(p.limits) > 0 {
 		b.WriteString("  " + quoteAll(p.limits) + " \\\n")
 	}
-	b.WriteString("  bwrap")
-	for _, line := range flagLines(p.options) {
-		b.WriteString(" \\\n  " + quoteAll(line))
-	}
-	b.WriteString(" \\\n  -- \"$@\"\n")
+	b.WriteString("  bwrap --args 3 -- \"$@\"\n")
 	return []byte(b.String())
 }
+
+// gather begins the collection of options, of which there may be more than the kernel
+// takes on one command line. They go through a file and not a pipe: with a part of them
+// bubblewrap would start, too, and show more. The file has no name while it has content.
+const gather = `[ "$#" -gt 0 ] || set -- /bin/sh
+umwelt_options=$(mktemp) || exit 125
+exec 3<"$umwelt_options" 4>"$umwelt_options" || exit 125
+rm -f -- "$umwelt_options"
+unset umwelt_options
+o() { printf '%s\0' "$@" >&4 || exit 125; }
+`
 
 // flagLines splits options into one group a flag. Every flag of the list is known, and a
 // path is absolute, so that only the text of a symlink can look like a flag.

@@ -8,6 +8,7 @@ import (
 
 	"umwelt/compilers"
 	"umwelt/compilers/confine"
+	"umwelt/diag"
 )
 
 // wrapper is the commands that hold the limits which bubblewrap has no flag for. Each
@@ -54,6 +55,25 @@ func unwrapped(l confine.Limits) []compilers.Note {
 		notes = append(notes, note(s.Source, compilers.Dropped, "a list of options carries no such limit; the forms json and sh do"))
 	}
 	return notes
+}
+
+// shrink says how to come to a plan with fewer mounts.
+func shrink(c *confine.Confinement) string {
+	if len(c.ByName) > 0 && !c.Usual {
+		by := c.ByName[0]
+		rule := "a fixed constraint of the world"
+		if by.Rule != nil {
+			rule = diag.Escape(by.Rule.Selector.Text) + " (" + by.String() + ")"
+		}
+		return rule + " goes by the names of files, so that each file is a mount of its own; --set new-files=usual leaves it aside for files created later"
+	}
+	most, count := "", map[string]int{}
+	for _, e := range c.Plan {
+		if count[e.Why]++; count[e.Why] > count[most] {
+			most = e.Why
+		}
+	}
+	return "most of the mounts come of " + most + ": let rules and recipes speak of directories (a path prefix, a descendant), so that a directory is one mount; or use nsjail"
 }
 
 func note(by confine.Source, level compilers.Level, why string) compilers.Note {

@@ -29,6 +29,10 @@ func options(c *confine.Confinement, workdir string, open, clearEnv bool) []stri
 	o = append(o, "--setenv", "PATH", path)
 	var seal []string
 	for _, s := range c.Layout(workdir) {
+		if s.Hides != "" {
+			// What is gone cannot be bound, and so is not made anew to be covered.
+			o = append(o, "--ro-bind", s.Hides, s.Path)
+		}
 		switch s.Kind {
 		case confine.Bind:
 			flag := "--bind"
