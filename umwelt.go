@@ -30,7 +30,7 @@ import (
 type Options struct {
 	Vocabularies []string // paths of vocabulary files, beside the ones that ship with the tool
 	World        string   // path of the world file; "" to look for one, see FindWorld
-	Root         string   // the project root; "" is the working directory
+	Root         string   // the project root, see ResolveRoot; "" is the working directory
 	Env          string   // id of the root entity for this run; "" leaves it to the world file
 	Context      []cascade.Ref
 	AllowOutside bool // world files may include from outside their directory
@@ -67,12 +67,8 @@ func Load(o Options, views ...string) *Policy {
 func (p *Policy) Err() error { return p.Diagnostics.Err() }
 
 func (p *Policy) load(o Options, paths []string) {
-	if o.Root == "" {
-		o.Root = "."
-	}
-	root, err := filepath.Abs(o.Root)
-	if err != nil {
-		p.Diagnostics.Errorf(diag.BadPath, diag.Span{}, "the root %s has no absolute path: %v", diag.Quote(o.Root), err)
+	root, list := ResolveRoot(o.Root)
+	if p.Diagnostics = list; list.HasErrors() {
 		return
 	}
 	o.Root = root
@@ -80,7 +76,8 @@ func (p *Policy) load(o Options, paths []string) {
 	if p.Diagnostics.HasErrors() {
 		return
 	}
-	w, list := p.loadWorld(o, paths)
+	var w *world.World
+	w, list = p.loadWorld(o, paths)
 	p.World = w
 	p.Diagnostics = append(p.Diagnostics, list...)
 	if p.Diagnostics.HasErrors() || w == nil {
@@ -91,6 +88,34 @@ func (p *Policy) load(o Options, paths []string) {
 	if !p.Diagnostics.HasErrors() {
 		p.Resolution = r
 	}
+}
+
+// ResolveRoot is a project root as the world has it: absolute, and reached through no
+// symbolic link, so that it has one name and whoever looks for mounts that hold it finds
+// them. "" is the working directory.
+func ResolveRoot(root string) (string, diag.List) {
+	var list diag.List
+	abs, err := filepath.Abs(root)
+	if err == nil {
+		abs, err = filepath.EvalSymlinks(abs)
+	}
+	if err == nil {
+		var info fs.FileInfo
+		if info, err = os.Stat(abs); err == nil && !info.IsDir() {
+			err = errors.New("it is no directory")
+		}
+	}
+	if err != nil {
+		var path *fs.PathError
+		if errors.As(err, &path) {
+			err = path.Err
+		}
+		if root == "" {
+			root = "."
+		}
+		list.Errorf(diag.BadPath, diag.Span{}, "the root %s cannot be read: %v", diag.Quote(root), err)
+	}
+	return abs, list
 }
 
 // Parse reads and binds views and their vocabulary, without a world.

@@ -47,7 +47,7 @@ func (w *World) With(more []Entity) (*World, error) {
 	if err != nil {
 		return nil, err
 	}
-	out.Withheld, out.Diagnostics = w.Withheld, w.Diagnostics
+	out.Withheld, out.Real, out.Diagnostics = w.Withheld, w.Real, w.Diagnostics
 	return out, nil
 }
 

@@ -69,6 +69,9 @@ type World struct {
 	// lies below it, only the outermost stands here. They are sorted by path and have no
 	// Parent.
 	Withheld []Entity
+	// Real says where the absolute paths of the host that the world speaks of lead, for
+	// those that lead through symbolic links.
+	Real map[string]string
 
 	index  index
 	groups []group

@@ -91,6 +91,7 @@ func (c *composer) finish(named bool) (*World, diag.List) {
 	if w == nil || c.HasErrors() {
 		return nil, c.List
 	}
+	w.lookUpLinks()
 	w.Diagnostics = c.List
 	return w, c.List
 }

@@ -85,10 +85,8 @@ time in the snapshot is SOURCE_DATE_EPOCH where that is set.`,
 // loadWorld materializes a world file, or what stands for none being named. It gives the
 // name of what it read.
 func (f *worldFlags) loadWorld(std *streams, reg *registry.Registry, path string) (*world.World, string, diag.List) {
-	var list diag.List
-	root, err := filepath.Abs(f.root)
-	if err != nil {
-		list.Errorf(diag.BadPath, diag.Span{}, "the root %s has no absolute path: %v", diag.Quote(f.root), err)
+	root, list := umwelt.ResolveRoot(f.root)
+	if list.HasErrors() {
 		return nil, "", list
 	}
 	o := f.options(std)

@@ -53,6 +53,9 @@ func (r *reader) readMounts(tree *Node) []Mount {
 		case !known && !set(readonly) && m.Type == "tmpfs":
 			m.ReadOnly = false // an empty directory that nobody can fill serves nobody
 		}
+		if real := r.world.Real[m.Source]; m.Type == "bind" && real != "" {
+			m.Source = real // it may lead to what holds the project
+		}
 		if m.Type == "tmpfs" {
 			m.Source = ""
 			m.Size = r.mountSize(i, e.Attr)
