@@ -83,7 +83,7 @@ func TestRandomPoliciesForReal(t *testing.T) {
 		count++
 		root := filepath.Join(base, fmt.Sprint(count))
 		tree := confinetest.Draw(rt, confinetest.Odd, 10)
-		plant(t, root, tree)
+		confinetest.Plant(t, root, tree)
 		view := drawView(rt, tree)
 		res := confinetest.Resolve(t, view, discovered, root)
 		c, problems := confine.From(res)
@@ -159,11 +159,72 @@ func policyExpectations(root string, res *cascade.Resolution) []expectation {
 	return out
 }
 
+// Nothing that a world leaves out can be read, changed or listed, in a real sandbox.
+func TestNothingOutsideTheWorldForReal(t *testing.T) {
+	needBwrap(t)
+	base := t.TempDir()
+	mounts := system(t)
+	count, outsiders, insiders := 0, 0, 0
+	rapid.Check(t, func(rt *rapid.T) {
+		count++
+		tree := confinetest.DrawLarge(rt, confinetest.Names, 12)
+		root := filepath.Join(base, fmt.Sprint(count))
+		confinetest.Plant(t, root, tree)
+		git := rapid.IntRange(0, 4).Draw(rt, "repository") == 0 && confinetest.Commit(rt, root, tree)
+		file := confinetest.DrawWorld(rt, tree, git)
+		view := rapid.SampledFrom(confinetest.Views).Draw(rt, "view")
+		res := confinetest.Resolve(t, view, file, root)
+		c, problems := confine.FromWith(res, confine.Options{Usual: rapid.Bool().Draw(rt, "usual")})
+		if problems.HasErrors() {
+			t.Fatal(problems.Err())
+		}
+		c.System = mounts
+		out := confinetest.Outside(res.World(), tree)
+		var ops []op
+		confinetest.Walk(tree, func(path string, n *confine.Node) {
+			at := []byte(root + "/" + path)
+			switch {
+			case !out[path]:
+				if n.Kind == confine.File {
+					insiders++
+				}
+				return
+			case n.Kind == confine.Dir && confinetest.Leads(path, out):
+				ops = append(ops, op{Do: "create", Path: append(at, "/new"...)})
+			case n.Kind == confine.Dir:
+				ops = append(ops, op{Do: "list", Path: at}, op{Do: "create", Path: append(at, "/new"...)}, op{Do: "remove", Path: at})
+			case n.Kind == confine.Symlink:
+				ops = append(ops, op{Do: "readlink", Path: at})
+			default:
+				ops = append(ops, op{Do: "read", Path: at}, op{Do: "append", Path: at}, op{Do: "truncate", Path: at}, op{Do: "remove", Path: at},
+					op{Do: "rename", Path: at, New: []byte("/tmp/moved")}, op{Do: "link", Path: at, New: []byte("/tmp/linked")})
+			}
+			outsiders++
+		})
+		before := listing(t, root)
+		s := sandbox{t: t, c: c, form: rapid.SampledFrom([]string{"json", "nul", "sh"}).Draw(rt, "form")}
+		for i, r := range s.run(ops) {
+			if r.Error == "" && len(r.Names) == 0 && ops[i].Do == "list" {
+				continue // it is covered by an empty directory
+			}
+			if r.Error == "" {
+				t.Fatalf("%s %q went well: %q %q\n%s\n%s\n%s", ops[i].Do, ops[i].Path, r.Data, r.Names, view, file, s.compile())
+			}
+		}
+		if after := listing(t, root); after != before {
+			t.Fatalf("the tree changed:\n%s\nwas\n%s\n%s\n%s", after, before, view, file)
+		}
+	})
+	if outsiders < count || insiders < count {
+		t.Errorf("in %d cases, %d paths are not in the world and %d files are: that proves little", count, outsiders, insiders)
+	}
+}
+
 // A directory that every new file may be written in takes new files.
 func TestNewFilesForReal(t *testing.T) {
 	needBwrap(t)
 	root := t.TempDir()
-	plant(t, root, smallTree())
+	confinetest.Plant(t, root, smallTree())
 	res := confinetest.Resolve(t, `file { visible: true } file[path^="src/"] { editable: true } file[path="src/deep/lock"] { editable: false } file[path=".env"] { visible: false }`, discovered, root)
 	c, problems := confine.From(res)
 	if problems.HasErrors() {

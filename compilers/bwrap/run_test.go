@@ -14,7 +14,6 @@ import (
 	"syscall"
 	"testing"
 
-	"golang.org/x/sys/unix"
 	"pgregory.net/rapid"
 
 	"umwelt/compilers"
@@ -165,27 +164,6 @@ func (s sandbox) run(ops []op) []result {
 	return results
 }
 
-// plant makes a tree on disk. Every file holds its own path.
-func plant(t testing.TB, root string, tree *confine.Node) {
-	confinetest.Walk(tree, func(path string, n *confine.Node) {
-		at := filepath.Join(root, path)
-		var err error
-		switch n.Kind {
-		case confine.Dir:
-			err = os.MkdirAll(at, 0o755)
-		case confine.File:
-			err = os.WriteFile(at, []byte("content of "+path), 0o644)
-		case confine.Symlink:
-			err = os.Symlink(n.Target, at)
-		case confine.Special:
-			err = unix.Mkfifo(at, 0o644)
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-	})
-}
-
 // listing is every path below root with its kind and content.
 func listing(t testing.TB, root string) string {
 	var b strings.Builder
@@ -298,7 +276,7 @@ func TestRandomTreesForReal(t *testing.T) {
 		count++
 		tree := confinetest.Draw(rt, confinetest.Odd, 12)
 		root := filepath.Join(base, fmt.Sprint(count), "pro ject[1]")
-		plant(t, root, tree)
+		confinetest.Plant(t, root, tree)
 		want := confinetest.Wanted(tree)
 		before := listing(t, root)
 		plan, _ := confine.Plan(tree)
@@ -325,7 +303,7 @@ func planted(t *testing.T, tree *confine.Node) *confine.Confinement {
 	t.Helper()
 	needBwrap(t)
 	root := filepath.Join(t.TempDir(), "project")
-	plant(t, root, tree)
+	confinetest.Plant(t, root, tree)
 	plan, _ := confine.Plan(tree)
 	return &confine.Confinement{Root: root, System: system(t), Plan: plan}
 }
