@@ -1,8 +1,37 @@
-// Package umwelt loads a policy and answers questions about it.
+// Package umwelt answers what a policy says, and is what a Go program embeds.
 //
 // A policy is one or more views (what applies), a world (what exists) and a vocabulary
-// (what the words mean). Load reads all three and resolves them; the result answers for
-// any entity and property, explains itself and compiles to what enforcement tools read.
+// (what the words mean). Load reads them from files and LoadText takes them as text;
+// either resolves them once, and the Policy that comes back answers every question from
+// then on:
+//
+//   - Find and Select find what to ask about, whether it exists or not: a path that nothing
+//     stands at yet is answered as if it did.
+//   - Property, Properties and Type answer; In answers under another context.
+//   - Check and Require hold the policy to something: Require is a *DeniedError, with the
+//     proof, where the policy says otherwise.
+//   - Explain is the proof of an answer. It can be printed, and it can be replayed.
+//   - Extend is the policy with more entities or rules, in time that depends on those alone.
+//     The policy that was extended stays as it is.
+//   - Compile writes what an enforcement tool reads.
+//
+// A Policy does not change after it was made. Any number of goroutines may ask it at once,
+// extend it and compile it.
+//
+// Nothing unknown is read as permission: an unknown word in a question is an error, and a
+// policy with an error among its diagnostics answers nothing (see Policy.Err).
+//
+// # Compatibility
+//
+// From version 1.0 on, a program that compiles against this package compiles against, and
+// means the same with, every later version of the same major number: exported names stay,
+// signatures stay, and the same texts give the same answers. Structs may gain fields, so
+// literals name theirs. The wording of messages, of reasons and of printed proofs may
+// change; diagnostic codes, kinds of reason and names of sources may not. Where a version
+// is found to read a policy more permissively than the language says, the next one reads it
+// rightly, and its release notes say so. Before 1.0 a minor version may break any of this,
+// and its release notes say how. Of the module's other packages the promise covers the types
+// that this one hands out, and nothing else.
 package umwelt
 
 import (
@@ -45,11 +74,13 @@ type Policy struct {
 	Registry   *registry.Registry
 	Views      []*ast.View
 	Bound      *registry.Bound
-	World      *world.World
+	World      *world.World // nil where Extend added entities: Resolution.World makes it
 	Resolution *cascade.Resolution
 	// Diagnostics are everything that was found on the way. Where one is an error, the
 	// fields above hold only what came before it.
 	Diagnostics diag.List
+
+	paths *pathIndex
 }
 
 // maxFile bounds the files that are read as views, vocabularies and worlds.
@@ -76,18 +107,27 @@ func (p *Policy) load(o Options, paths []string) {
 	if p.Diagnostics.HasErrors() {
 		return
 	}
-	var w *world.World
-	w, list = p.loadWorld(o, paths)
+	w, list := p.loadWorld(o, paths)
+	p.resolve(o.Context, w, list)
+}
+
+// resolve takes a loaded world in and works out the answers.
+func (p *Policy) resolve(context []cascade.Ref, w *world.World, list diag.List) {
 	p.World = w
 	p.Diagnostics = append(p.Diagnostics, list...)
 	if p.Diagnostics.HasErrors() || w == nil {
 		return
 	}
-	r, list := cascade.New(w, p.Bound).Resolve(o.Context)
+	r, list := cascade.New(w, p.Bound).Resolve(context)
 	p.Diagnostics = append(p.Diagnostics, list...)
 	if !p.Diagnostics.HasErrors() {
-		p.Resolution = r
+		p.answerBy(r)
 	}
+}
+
+// answerBy makes p answer by r, which is complete in itself.
+func (p *Policy) answerBy(r *cascade.Resolution) {
+	p.Resolution, p.paths = r, &pathIndex{of: r}
 }
 
 // ResolveRoot is a project root as the world has it: absolute, and reached through no
@@ -138,6 +178,10 @@ func (p *Policy) parse(o Options, paths []string) {
 		p.Diagnostics = append(p.Diagnostics, list...)
 	}
 	reg, list := Vocabulary(o.Vocabularies, p.Views...)
+	p.bind(reg, list, in)
+}
+
+func (p *Policy) bind(reg *registry.Registry, list diag.List, in registry.Importer) {
 	p.Registry = reg
 	p.Diagnostics = append(p.Diagnostics, list...)
 	if list.HasErrors() {
@@ -151,22 +195,28 @@ func (p *Policy) parse(o Options, paths []string) {
 // the given paths and of what the views themselves define.
 func Vocabulary(paths []string, views ...*ast.View) (*registry.Registry, diag.List) {
 	var list diag.List
-	var all []*ast.View
-	for _, src := range []*diag.Source{sandbox.Vocabulary(), simulation.Vocabulary()} {
-		v, l := parser.Parse(src)
-		all, list = append(all, v), append(list, l...)
-	}
+	var sources []*diag.Source
 	for _, path := range paths {
 		src, err := ReadSource(path, nil)
 		if err != nil {
 			list.Errorf(diag.Unreadable, diag.Span{}, "%v", err)
 			continue
 		}
+		sources = append(sources, src)
+	}
+	reg, more := vocabulary(sources, Importer(), views)
+	return reg, append(list, more...)
+}
+
+func vocabulary(sources []*diag.Source, in registry.Importer, views []*ast.View) (*registry.Registry, diag.List) {
+	var list diag.List
+	var all []*ast.View
+	for _, src := range append([]*diag.Source{sandbox.Vocabulary(), simulation.Vocabulary()}, sources...) {
 		v, l := parser.Parse(src)
 		all, list = append(all, v), append(list, l...)
 	}
 	reg := registry.New()
-	list = append(list, reg.Load(registry.Options{Import: Importer()}, append(all, views...)...)...)
+	list = append(list, reg.Load(registry.Options{Import: in}, append(all, views...)...)...)
 	if err := sandbox.Register(reg); err != nil {
 		list.Errorf(diag.BadVocabulary, diag.Span{}, "%v", err)
 	}
@@ -215,12 +265,7 @@ func readAll(name string, r io.Reader) (*diag.Source, error) {
 
 // loadWorld loads the world file, or makes the implicit world where there is none.
 func (p *Policy) loadWorld(o Options, views []string) (*world.World, diag.List) {
-	options := WorldOptions(o, p.Registry)
-	options.Named = p.Bound.Pins()
-	options.Declared = p.Bound.Entities
-	for _, attr := range []string{"size", "mtime", "mode", "links"} {
-		options.Stat = options.Stat || p.Bound.Mentions(attr)
-	}
+	options := p.worldOptions(o)
 	path := o.World
 	if path == "" {
 		path = FindWorld(o.Root, views)
@@ -236,6 +281,17 @@ func (p *Policy) loadWorld(o Options, views []string) (*world.World, diag.List) 
 		return nil, diag.List{{Severity: diag.Error, Code: diag.Unreadable, Message: fmt.Sprintf("the world file cannot be read: %v", err)}}
 	}
 	return world.LoadText(src, ".", options)
+}
+
+// worldOptions are WorldOptions with what the views say of the world.
+func (p *Policy) worldOptions(o Options) world.Options {
+	options := WorldOptions(o, p.Registry)
+	options.Named = p.Bound.Pins()
+	options.Declared = p.Bound.Entities
+	for _, attr := range []string{"size", "mtime", "mode", "links"} {
+		options.Stat = options.Stat || p.Bound.Mentions(attr)
+	}
+	return options
 }
 
 // WorldOptions are the world package's options for a loaded vocabulary.
