@@ -111,6 +111,8 @@ func (f *verifyFlags) run(std *streams, views []string) error {
 	switch {
 	case errors.As(err, &missing):
 		return statusError{exitMissing, "nothing was verified: " + diag.Escape(err.Error())}
+	case errors.Is(err, verify.ErrInterrupted):
+		return statusError{128 + 2, "nothing was verified: " + err.Error()}
 	case errors.As(err, &problems):
 		return err
 	case err != nil:

@@ -13,8 +13,9 @@ import (
 
 // copyTree makes a private copy of a project: its directories, files, links and FIFOs, with
 // their permissions and times, and with the names that share one file still sharing one.
-// What else there is (sockets, devices) is left out and counted.
-func copyTree(from, to string) (left int, err error) {
+// What else there is (sockets, devices) is left out and counted. It stops where stopped says
+// so.
+func copyTree(from, to string, stopped func() bool) (left int, err error) {
 	type id struct{ dev, ino uint64 }
 	names := map[id]string{}
 	type dir struct {
@@ -25,6 +26,9 @@ func copyTree(from, to string) (left int, err error) {
 	err = filepath.WalkDir(from, func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err
+		}
+		if stopped() {
+			return ErrInterrupted
 		}
 		rel, err := filepath.Rel(from, path)
 		if err != nil {

@@ -42,13 +42,17 @@ func TestExamples(t *testing.T) {
 	for _, name := range []string{"bwrap", "landlock", "podman"} {
 		t.Run(name, func(t *testing.T) {
 			need(t, name)
-			for _, view := range []string{"auth-fix.umw", "review.umw"} {
+			views := []string{"review.umw", "auth-fix.umw"}
+			if name == "podman" {
+				views = views[:1] // a container takes its time
+			}
+			for _, view := range views {
 				t.Run(view, func(t *testing.T) {
 					verifyExample(t, name, dir+"auth-fix/"+view, dir+"auth-fix/dev.world.yml", dir+"auth-fix/project")
 				})
 			}
 			if name == "podman" {
-				return // a container takes its time, and the pairs say the same
+				return
 			}
 			for _, view := range sugar {
 				if strings.HasSuffix(view, ".rules.umw") {

@@ -1,11 +1,16 @@
 package verify
 
 import (
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"os/signal"
 	"path/filepath"
 	"slices"
+	"sync/atomic"
+
+	"golang.org/x/sys/unix"
 
 	"umwelt/cascade"
 	"umwelt/compilers/confine"
@@ -24,6 +29,9 @@ type verifier struct {
 	environ []string
 	values  map[string]string
 	ends    []func()
+
+	interrupted atomic.Bool
+	live        atomic.Pointer[session]
 }
 
 // Run verifies. A *runner.MissingError says that the target is not here.
@@ -44,6 +52,7 @@ func Run(o Options, res *cascade.Resolution) (report *Report, err error) {
 			end()
 		}
 	}()
+	defer v.watch()()
 	if err := v.prepare(); err != nil {
 		return nil, err
 	}
@@ -53,6 +62,26 @@ func Run(o Options, res *cascade.Resolution) (report *Report, err error) {
 		}
 	}
 	return v.report, v.verify(res)
+}
+
+// watch ends the sandbox at the first signal to end, so that everything is cleaned up. The
+// second one is not caught.
+func (v *verifier) watch() (done func()) {
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, unix.SIGINT, unix.SIGTERM, unix.SIGHUP)
+	go func() {
+		if _, open := <-signals; open {
+			signal.Stop(signals)
+			v.interrupted.Store(true)
+			if s := v.live.Load(); s != nil {
+				s.stop()
+			}
+		}
+	}()
+	return func() {
+		signal.Stop(signals)
+		close(signals)
+	}
 }
 
 func (v *verifier) atEnd(end func()) { v.ends = append(v.ends, end) }
@@ -100,7 +129,7 @@ func (v *verifier) copy(res *cascade.Resolution) (*cascade.Resolution, error) {
 	if root == v.program {
 		root += "-copy"
 	}
-	left, err := copyTree(res.World().Root, root)
+	left, err := copyTree(res.World().Root, root, v.interrupted.Load)
 	if err != nil {
 		return nil, err
 	}

@@ -27,6 +27,8 @@ type session struct {
 	stop    func()
 	stderr  *tail
 	ended   chan error
+
+	interrupted func() bool
 }
 
 // start starts a probe in a sandbox.
@@ -58,6 +60,11 @@ func (v *verifier) start(c *confine.Confinement) (*session, error) {
 		return nil, err
 	}
 	s.stop = stop
+	v.live.Store(s)
+	if v.interrupted.Load() {
+		stop()
+	}
+	s.interrupted = v.interrupted.Load
 	var read sync.WaitGroup
 	read.Go(func() {
 		_, _ = s.stderr.readFrom(errR)
@@ -130,6 +137,9 @@ func (s *session) failure(what string, err error) error {
 		err = end
 	}
 	s.ended <- nil
+	if s.interrupted() {
+		return ErrInterrupted
+	}
 	text := fmt.Sprintf("%s: %v", what, err)
 	if said := strings.TrimSpace(s.stderr.String()); said != "" {
 		text += ": " + diag.Escape(said)

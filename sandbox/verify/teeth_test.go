@@ -70,7 +70,7 @@ func TestWrongSandboxesAreFound(t *testing.T) {
 			}
 			paths := []string{".", ".env", "docs/a.md", "keys", "keys/private.pem", "keys/public", "src", "src/a.py", "src/deep/lock", "src/key.pem"}
 			if name == "podman" && os.Getenv("UMWELT_VERIFY_CASES") == "" {
-				paths = []string{"src", "src/key.pem"} // a container takes its time
+				paths = []string{"src/key.pem"} // a container takes its time
 			}
 			for _, path := range paths {
 				for _, mode := range []confine.Mode{confine.Hidden, confine.ReadOnly, confine.ReadWrite} {
@@ -127,7 +127,7 @@ func TestWrongEnvironmentAndNetworkAreFound(t *testing.T) {
 				c.System = append(c.System, confine.Mount{Path: dir, Source: dir, Type: "bind"})
 			}, true, "read", "bwrap"},
 		} {
-			if tt.only != "" && tt.only != name {
+			if tt.only != "" && tt.only != name || name == "podman" && !tt.allow {
 				continue
 			}
 			r, err := verifyView(t, name, sampleView, sampleWorld, root, nil, tt.tamper)

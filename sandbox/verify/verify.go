@@ -7,6 +7,8 @@
 package verify
 
 import (
+	"errors"
+
 	"umwelt/cascade"
 	"umwelt/compilers"
 	"umwelt/compilers/confine"
@@ -33,6 +35,9 @@ type Options struct {
 
 	tamper func(*confine.Confinement) // tests make the sandbox wrong with it
 }
+
+// ErrInterrupted ends a verification that somebody does not want to wait for.
+var ErrInterrupted = errors.New("it was interrupted")
 
 // Report is what came of it.
 type Report struct {
