@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"umwelt/compilers/confine"
+	"umwelt/compilers/landlock"
 )
 
 // The test binary plays three parts: it is the test, the driver (a process of its own that
@@ -38,12 +39,70 @@ func TestMain(m *testing.M) {
 
 // drivenRun is what the driver is told on descriptor 3.
 type drivenRun struct {
-	Target      string
-	Confinement *confine.Confinement
-	Values      map[string]string
-	Command     []string
-	Set         map[string]string
-	Bare        bool
+	Target  string
+	Root    string
+	Tree    *plainNode
+	System  []confine.Mount
+	Env     []plainEnv
+	Open    bool
+	Allow   []plainEndpoint
+	Deny    []string
+	Limits  landlock.Limits
+	Path    string
+	Values  map[string]string
+	Command []string
+	Set     map[string]string
+	Bare    bool
+}
+
+// plainNode and plainEnv are what they stand for, without the rules that decided.
+type plainNode struct {
+	Name     string
+	Kind     confine.Kind
+	Mode     confine.Mode
+	Children []*plainNode
+}
+
+type plainEnv struct {
+	Name string
+	Set  bool
+}
+
+type plainEndpoint struct {
+	Host, CIDR, Protocol string
+	Port                 int
+}
+
+func plain(n *confine.Node) *plainNode {
+	out := &plainNode{Name: n.Name, Kind: n.Kind, Mode: n.Mode}
+	for _, c := range n.Children {
+		out.Children = append(out.Children, plain(c))
+	}
+	return out
+}
+
+func (n *plainNode) node() *confine.Node {
+	out := &confine.Node{Name: n.Name, Kind: n.Kind, Mode: n.Mode}
+	for _, c := range n.Children {
+		out.Children = append(out.Children, c.node())
+	}
+	return out
+}
+
+// confinement is the one that a driven run is to be held by.
+func (in *drivenRun) confinement() *confine.Confinement {
+	c := &confine.Confinement{Root: in.Root, Tree: in.Tree.node(), System: in.System, SearchPath: in.Path}
+	l := in.Limits
+	c.Limits = confine.Limits{Memory: l.Memory, Tmpfs: l.Tmpfs, Disk: l.Disk, WallTime: l.WallTime, CPUTime: l.CPUTime, MaxFDs: l.MaxFDs, MaxProcesses: l.MaxProcesses, CPU: l.CPU}
+	c.Network = confine.Network{Open: in.Open, Deny: in.Deny}
+	for _, e := range in.Allow {
+		c.Network.Allow = append(c.Network.Allow, confine.Endpoint{Host: e.Host, CIDR: e.CIDR, Protocol: e.Protocol, Port: e.Port})
+	}
+	c.Plan, _ = confine.Plan(c.Tree)
+	for _, e := range in.Env {
+		c.Env = append(c.Env, confine.Env{Name: e.Name, Set: e.Set})
+	}
+	return c
 }
 
 // driven is what it says on descriptor 4.
@@ -62,7 +121,7 @@ func drive() {
 	config.Close()
 	stop := make(chan os.Signal, 4)
 	signal.Notify(stop, Signals()...)
-	spec := Spec{Confinement: in.Confinement, Values: in.Values, Environ: os.Environ(), Command: in.Command, Set: in.Set,
+	spec := Spec{Confinement: in.confinement(), Values: in.Values, Environ: os.Environ(), Command: in.Command, Set: in.Set,
 		Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Stop: stop, bare: in.Bare}
 	var out driven
 	for _, t := range Targets() {
@@ -276,7 +335,16 @@ func (s *scene) start(w way, command ...string) *driver {
 	}
 	configR.Close()
 	resultW.Close()
-	in := drivenRun{Target: w.target, Confinement: s.c, Values: s.values, Command: command, Set: s.set, Bare: w.bare}
+	in := drivenRun{Target: w.target, Root: s.c.Root, Tree: plain(s.c.Tree), System: s.c.System, Open: s.c.Network.Open, Deny: s.c.Network.Deny,
+		Path: s.c.SearchPath, Values: s.values, Command: command, Set: s.set, Bare: w.bare}
+	for _, e := range s.c.Env {
+		in.Env = append(in.Env, plainEnv{e.Name, e.Set})
+	}
+	for _, e := range s.c.Network.Allow {
+		in.Allow = append(in.Allow, plainEndpoint{e.Host, e.CIDR, e.Protocol, e.Port})
+	}
+	l := s.c.Limits
+	in.Limits = landlock.Limits{Memory: l.Memory, Tmpfs: l.Tmpfs, Disk: l.Disk, WallTime: l.WallTime, CPUTime: l.CPUTime, MaxFDs: l.MaxFDs, MaxProcesses: l.MaxProcesses, CPU: l.CPU}
 	if err := json.NewEncoder(configW).Encode(in); err != nil {
 		s.t.Fatal(err)
 	}
