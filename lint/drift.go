@@ -111,14 +111,24 @@ func (d *drift) answers() {
 		e := &d.f.World.Entities[i]
 		entity := BaselineEntity{e.Type.Name, e.ID}
 		known := d.f.Baseline.Entities[entity]
+		// What merely follows another property is said only where nothing else is.
+		said, follows := false, []driftGroup(nil)
 		for _, p := range e.Type.Properties {
 			is := d.f.Resolution.Get(i, p)
 			was, had := d.f.Baseline.Values[BaselineKey{entity, p.Name}]
 			switch {
 			case p.Secret || was.Secret, !had && is.Value == nil, had && is.Value != nil && was.Text == is.Value.Text:
 			case !known && !permits(p, is):
+			case is.Origin == cascade.Derived && is.Winner == nil:
+				follows = append(follows, driftGroup{d.key(p, is, was, had, known), i, 1})
 			default:
-				d.add(p, is, was, had, known, i)
+				d.add(driftGroup{d.key(p, is, was, had, known), i, 1})
+				said = true
+			}
+		}
+		for _, g := range follows {
+			if !said {
+				d.add(g)
 			}
 		}
 	}
@@ -137,7 +147,8 @@ func boolean(p *registry.Property) bool {
 	return p.Restrictive == registry.False || p.Restrictive == registry.True
 }
 
-func (d *drift) add(p *registry.Property, is cascade.Effective, was BaselineValue, had, known bool, entity int) {
+// key says what kind of change there is.
+func (d *drift) key(p *registry.Property, is cascade.Effective, was BaselineValue, had, known bool) driftKey {
 	key := driftKey{property: p, winner: is.Winner, was: was.Text, is: Shown(p, is.Value), kind: "changed"}
 	switch old := typed(d.f.Registry, p, was); {
 	case !known:
@@ -163,13 +174,16 @@ func (d *drift) add(p *registry.Property, is cascade.Effective, was BaselineValu
 	if had && was.Text == "" {
 		key.was = "none"
 	}
-	at, ok := d.groups[key]
-	if !ok {
-		at = len(d.list)
-		d.groups[key] = at
-		d.list = append(d.list, driftGroup{driftKey: key, example: entity})
+	return key
+}
+
+func (d *drift) add(g driftGroup) {
+	if at, ok := d.groups[g.driftKey]; ok {
+		d.list[at].count++
+		return
 	}
-	d.list[at].count++
+	d.groups[g.driftKey] = len(d.list)
+	d.list = append(d.list, g)
 }
 
 // typed is an earlier value as one of the property's type, or nil where it no longer fits.

@@ -40,7 +40,7 @@ func (f *Facts) findDuels() {
 			}
 			list := contest.Candidates
 			for w := range list {
-				if l := nextDifferent(list, w); l > 0 {
+				if l := nextDifferent(list, w); l > 0 && !settled(list[:w], list[w], list[l]) {
 					f.addDuel(found, contest.Property, list[w], list[l], i)
 				}
 				if len(list[w].Rule.Selector.Qualifiers) == 0 {
@@ -67,6 +67,18 @@ func nextDifferent(list []*cascade.Candidate, w int) int {
 		}
 	}
 	return -1
+}
+
+// settled reports whether something above holds whenever both do, so that it decides and
+// not the first of the two.
+func settled(above []*cascade.Candidate, a, b *cascade.Candidate) bool {
+	both := &registry.Rule{Selector: &registry.Selector{Qualifiers: slices.Concat(a.Rule.Selector.Qualifiers, b.Rule.Selector.Qualifiers)}}
+	for _, c := range above[:min(len(above), mostQualified)] {
+		if whenever(c.Rule, both) {
+			return true
+		}
+	}
+	return false
 }
 
 // exclude reports whether two rules ask for different things of the same kind to be

@@ -23,6 +23,7 @@ type Facts struct {
 
 	Cohorts  []cascade.Cohort
 	Size     []int               // how many entities are in each cohort
+	CohortOf []int               // of each entity, an index into Cohorts
 	Contests [][]cascade.Contest // of each cohort
 
 	// Texts are the files that findings can be about: the views, what they import and the
@@ -38,18 +39,27 @@ func newFacts(in Input) *Facts {
 	r := in.Resolution
 	f := &Facts{Input: in, Registry: r.Registry(), Bound: r.Bound(), World: r.World(), Engine: r.Engine()}
 	f.Cohorts = f.Engine.Cohorts()
-	f.Size = make([]int, len(f.Cohorts))
+	f.CohortOf = make([]int, len(f.World.Entities))
 	for i := range f.World.Entities {
-		f.Size[f.Engine.Cohort(i)]++
+		f.CohortOf[i] = f.Engine.Cohort(i)
 	}
 	f.Contests = make([][]cascade.Contest, len(f.Cohorts))
 	for i := range f.Cohorts {
 		f.Contests[i] = f.Engine.Contests(i)
 	}
+	f.complete()
+	return f
+}
+
+// complete works out what follows from cohorts and contests.
+func (f *Facts) complete() {
+	f.Size = make([]int, len(f.Cohorts))
+	for _, c := range f.CohortOf {
+		f.Size[c]++
+	}
 	f.readTexts()
 	f.findDuels()
 	f.findLives()
-	return f
 }
 
 // readTexts takes the trees of the views and reads again what else has been bound.

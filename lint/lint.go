@@ -55,12 +55,15 @@ type Detector struct {
 // Run is what the detectors find, but for the disabled ones, by file and place. Findings
 // that a comment silences are among them. Comments that silence nothing are reported, too.
 func Run(in Input, detectors []Detector, disabled ...string) []Finding {
-	f := newFacts(in)
+	return run(newFacts(in), detectors, disabled)
+}
+
+func run(f *Facts, detectors []Detector, disabled []string) []Finding {
 	known, ran := map[string]bool{}, map[string]bool{}
 	var out []Finding
 	for _, d := range detectors {
 		known[d.Name] = true
-		if slices.Contains(disabled, d.Name) || d.Find == nil || d.Needs != nil && d.Needs(&in) != "" {
+		if slices.Contains(disabled, d.Name) || d.Find == nil || d.Needs != nil && d.Needs(&f.Input) != "" {
 			continue
 		}
 		ran[d.Name] = true

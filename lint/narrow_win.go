@@ -23,14 +23,15 @@ var NarrowWin = Detector{
 	},
 }
 
-// onDuels is a finding per duel of one smell.
+// onDuels is a finding per duel of one smell. A loser that never counts at all is another
+// detector's.
 func (f *Facts) onDuels(smell string, report func(*duel) Finding) []Finding {
 	var out []Finding
 	seen := map[[3]int]bool{}
 	for i := range f.duels {
 		d := &f.duels[i]
 		key := [3]int{d.winner.Declaration.Order, d.loser.Declaration.Order, d.property.Index}
-		if f.smell(d) != smell || seen[key] {
+		if l := f.lives[life{d.loser.Declaration.Order, d.property}]; l != nil && l.void || seen[key] || f.smell(d) != smell {
 			continue
 		}
 		seen[key] = true

@@ -25,7 +25,7 @@ var UncoveredEntity = Detector{
 		var out []Finding
 		for i := range f.World.Entities {
 			e := &f.World.Entities[i]
-			cohort := f.Cohorts[f.Engine.Cohort(i)]
+			cohort := f.Cohorts[f.CohortOf[i]]
 			switch {
 			case e.Provenance.Origin != world.Explicit, e.Type.Root, e.Type.Named, e.Type.PathAttr != "", !spoken[e.Type]:
 				continue
