@@ -23,6 +23,7 @@ type runFlags struct {
 	policyFlags
 	target, reportTo, hooks string
 	allowUnenforced, set    []string
+	workspace               bool
 }
 
 func runCommand(std *streams) *cobra.Command {
@@ -54,6 +55,7 @@ not found; 2 where the input is unusable; 3 where nothing here can hold the comm
 	flags.StringVarP(&f.target, "target", "t", "", "`name` of the target (default: the strongest that enforces the view)")
 	flags.StringArrayVar(&f.allowUnenforced, "allow-unenforced", nil, "do without the restrictions that `type.property` makes, where the target cannot enforce them (repeatable)")
 	flags.StringVar(&f.reportTo, "report", "", "write a report of the run to `file`, as JSON")
+	flags.BoolVar(&f.workspace, "workspace", false, "let the command work on a copy of what the view shows, and bring back at the end what the view allows")
 	flags.StringArrayVar(&f.set, "set", nil, "an option of the target, as `key=value` (repeatable)")
 	must(c.RegisterFlagCompletionFunc("set", completeSet))
 	flags.StringVar(&f.hooks, "hooks", "inside", "`where` hooks run: inside, within the bounds of the view; outside, where what the actor wrote can do what the caller can; off")
@@ -131,13 +133,27 @@ func (f *runFlags) run(std *streams, views, command []string) error {
 	}
 	var before map[string]stamp
 	watched := f.hooks != "off" && len(hooks.FromResolution(p.Resolution, afterChange)) > 0
-	if watched {
+	if watched && !f.workspace {
 		before = stamps(c)
 	}
+	if f.workspace {
+		if err := f.enter(std, &r); err != nil {
+			return err
+		}
+	}
 	if err := f.runCommand(std, t, &r, views); err != nil {
+		if f.workspace {
+			r.discard(std)
+		}
 		return err
 	}
-	for _, event := range r.events(watched && changed(before, stamps(c))) {
+	var touched bool
+	if f.workspace {
+		touched = r.leave(std)
+	} else {
+		touched = watched && changed(before, stamps(c))
+	}
+	for _, event := range r.events(touched) {
 		f.runHooks(std, t, &r, event)
 	}
 	r.finish(std)
@@ -147,6 +163,9 @@ func (f *runFlags) run(std *streams, views, command []string) error {
 // runCommand runs the command itself.
 func (f *runFlags) runCommand(std *streams, t runner.Target, r *runReport, views []string) error {
 	spec := runner.Spec{Confinement: r.confinement, Values: runner.Values(r.policy.Resolution), Environ: os.Environ(), Command: r.command, Set: r.set, Stop: r.stop}
+	if r.workspace != nil {
+		spec.Confinement, spec.At = r.workspace.confinement, r.confinement.Root
+	}
 	consumed := slices.Contains(append(append([]string{f.world}, f.vocabularies...), views...), "-")
 	done, err := attach(std, &spec, consumed)
 	if err != nil {

@@ -11,6 +11,7 @@ import (
 	"umwelt/compilers"
 	"umwelt/compilers/confine"
 	"umwelt/sandbox/runner"
+	"umwelt/sandbox/workspace"
 )
 
 // runReport collects what a run reports.
@@ -25,34 +26,37 @@ type runReport struct {
 	absent      []string          // world files that are not there and that the next run would find
 	appeared    []string
 	result      runner.Result
+	workspace   *virtual
+	applied     *workspace.Report
 	hooks       []hookResult
 	stop        <-chan os.Signal
 }
 
 // runDocument is the report in JSON. No value of a variable stands in it.
 type runDocument struct {
-	Schema     string          `json:"schema"`
-	Version    string          `json:"version"`
-	Views      []digestJSON    `json:"views"`
-	World      worldJSON       `json:"world"`
-	Context    []string        `json:"context"`
-	Target     runTarget       `json:"target"`
-	Command    []string        `json:"command"`
-	Argv       []string        `json:"argv"`
-	Mounts     []runMount      `json:"mounts"`
-	Limits     []runLimit      `json:"limits"`
-	Variables  []string        `json:"variables"`
-	Network    string          `json:"network"`
-	Harness    []string        `json:"left_to_harness"`
-	Protected  []string        `json:"protected"`
-	Appeared   []string        `json:"appeared,omitempty"`
-	Exit       runExit         `json:"exit"`
-	Started    string          `json:"started"`
-	DurationMS float64         `json:"duration_ms"`
-	Usage      runUsage        `json:"usage"`
-	Remarks    []string        `json:"remarks"`
-	Hooks      []hookResult    `json:"hooks"`
-	Coverage   json.RawMessage `json:"coverage"`
+	Schema     string            `json:"schema"`
+	Version    string            `json:"version"`
+	Views      []digestJSON      `json:"views"`
+	World      worldJSON         `json:"world"`
+	Context    []string          `json:"context"`
+	Target     runTarget         `json:"target"`
+	Command    []string          `json:"command"`
+	Argv       []string          `json:"argv"`
+	Mounts     []runMount        `json:"mounts"`
+	Limits     []runLimit        `json:"limits"`
+	Variables  []string          `json:"variables"`
+	Network    string            `json:"network"`
+	Harness    []string          `json:"left_to_harness"`
+	Protected  []string          `json:"protected"`
+	Appeared   []string          `json:"appeared,omitempty"`
+	Exit       runExit           `json:"exit"`
+	Started    string            `json:"started"`
+	DurationMS float64           `json:"duration_ms"`
+	Usage      runUsage          `json:"usage"`
+	Remarks    []string          `json:"remarks"`
+	Hooks      []hookResult      `json:"hooks"`
+	Workspace  *workspace.Report `json:"workspace,omitempty"`
+	Coverage   json.RawMessage   `json:"coverage"`
 }
 
 type digestJSON struct {
@@ -107,10 +111,11 @@ func (r *runReport) document(t runner.Target) runDocument {
 		Command: utf8Texts(r.command), Argv: utf8Texts(res.Argv), Mounts: []runMount{}, Limits: []runLimit{}, Variables: []string{},
 		Network: networkText(c.Network), Harness: described(r.assessment.Harness), Protected: utf8Texts(r.protected), Appeared: utf8Texts(r.appeared),
 		Exit: runExit{res.Exit, res.Signal, res.TimedOut}, Started: res.Started.UTC().Format(time.RFC3339Nano), DurationMS: milliseconds(res.Duration),
-		Usage:    runUsage{milliseconds(res.Usage.User), milliseconds(res.Usage.System), res.Usage.MaxRSS},
-		Remarks:  utf8Texts(res.Remarks),
-		Hooks:    append([]hookResult{}, r.hooks...),
-		Coverage: r.assessment.Coverage.JSON(),
+		Usage:     runUsage{milliseconds(res.Usage.User), milliseconds(res.Usage.System), res.Usage.MaxRSS},
+		Remarks:   utf8Texts(res.Remarks),
+		Hooks:     append([]hookResult{}, r.hooks...),
+		Workspace: r.applied,
+		Coverage:  r.assessment.Coverage.JSON(),
 	}
 	for _, v := range r.policy.Views {
 		sum := sha256.Sum256(v.Source.Text)

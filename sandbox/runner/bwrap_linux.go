@@ -63,7 +63,7 @@ func startBwrap(s *Spec, r *Result) (*process, error) {
 	if err := findInside(s); err != nil {
 		return nil, err
 	}
-	out := bwrap.Render(s.Confinement, compilers.Input{Set: map[string]string{"form": "nul"}})
+	out := bwrap.Render(s.Confinement, compilers.Input{Set: map[string]string{"form": "nul", "workdir": s.at()}})
 	if out.Diagnostics.HasErrors() {
 		return nil, out.Diagnostics.Err()
 	}
@@ -110,7 +110,7 @@ func launchBwrap(s *Spec, r *Result, path string, options []string, prog []byte,
 		return nil, err
 	}
 	defer blockW.Close()
-	env := environment(s)
+	env := environment(s, s.at())
 	var out *handover
 	var config []byte
 	rules, proxied := throughProxy(s.Confinement.Network)

@@ -53,7 +53,7 @@ func containerCommand(tool container.Tool, s *Spec, name string) (argv []string,
 	if set == nil {
 		set = map[string]string{}
 	}
-	set["form"] = "json"
+	set["form"], set["workdir"] = "json", s.at()
 	if set["user"] == "" && tool.User == "" {
 		set["user"] = fmt.Sprintf("%d:%d", os.Geteuid(), os.Getegid())
 	}

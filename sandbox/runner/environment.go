@@ -17,11 +17,19 @@ func searchPath(c *confine.Confinement) string {
 	return defaultPath
 }
 
+// at is where the project stands inside, for a target that can move it.
+func (s *Spec) at() string {
+	if s.At != "" {
+		return s.At
+	}
+	return s.Confinement.Root
+}
+
 // environment is the variables of the command: the search path, the working directory and
 // what the policy lets pass or fixes. A fixed value that is not given leaves its variable
 // out: the one from outside must not stand for it.
-func environment(s *Spec) []string {
-	out := []string{"PATH=" + searchPath(s.Confinement), "PWD=" + s.Confinement.Root}
+func environment(s *Spec, dir string) []string {
+	out := []string{"PATH=" + searchPath(s.Confinement), "PWD=" + dir}
 	given := map[string]string{}
 	for _, v := range s.Environ {
 		if name, value, ok := strings.Cut(v, "="); ok {

@@ -241,7 +241,7 @@ func landlockPolicy(s *Spec, set landlock.Set, namespaces bool) policy {
 // landlockEnvironment is the command's environment. Where /tmp cannot be private, what
 // programs would put there goes to the directory that is.
 func landlockEnvironment(s *Spec, set landlock.Set, namespaces bool) []string {
-	env := environment(s)
+	env := environment(s, s.Confinement.Root)
 	if !namespaces {
 		return env
 	}

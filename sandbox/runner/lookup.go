@@ -12,10 +12,10 @@ import (
 // program would report the failure as if it were the command's own.
 func findInside(s *Spec) error {
 	name := s.Command[0]
-	layout := s.Confinement.Layout(s.Confinement.Root)
+	layout := s.Confinement.Layout(s.at())
 	if strings.Contains(name, "/") {
 		if !path.IsAbs(name) {
-			name = s.Confinement.Root + "/" + name
+			name = s.at() + "/" + name
 		}
 		if inside(layout, name) {
 			return nil

@@ -25,9 +25,12 @@ type Spec struct {
 	Environ     []string          // the caller's environment, of which only what may pass is passed
 	Command     []string          // the command and its arguments
 	Set         map[string]string // options of the target, already checked
-	Stdin       *os.File
-	Stdout      *os.File
-	Stderr      *os.File
+	// At is where the project stands inside, where the target can move it; "" is its own
+	// path. Landlock leaves everything where it is.
+	At     string
+	Stdin  *os.File
+	Stdout *os.File
+	Stderr *os.File
 	// Stop forwards the signals that it receives to the command. The second one, and a
 	// closed channel, end the run.
 	Stop <-chan os.Signal
