@@ -73,6 +73,11 @@ func readYAML(src *diag.Source, l *diag.List) *node {
 	if !checkText(src, l) {
 		return nil
 	}
+	if looksMaterialized(src.Text) {
+		if n := readWritten(src, l); n != nil {
+			return n
+		}
+	}
 	root := decode(src, l)
 	if root == nil {
 		return nil
