@@ -17,6 +17,7 @@ import (
 const (
 	MaxBytes         = 16 << 20 // the size of a file
 	MaxDepth         = 64       // braces, parentheses, brackets and functions together
+	MaxSelectors     = 4096     // selectors in one list
 	MaxSelectorParts = 4096     // compounds in one selector, and likewise simple selectors in it
 	MaxDiagnostics   = 1000     // one more says that reading stopped
 	MaxTokens        = 1 << 23  // tokens and comments in a file, which bounds the tree's memory

@@ -95,7 +95,8 @@ func TestBounds(t *testing.T) {
 		{"too long a selector", repeat("a ", MaxSelectorParts+1) + "{}", "1:8193 too-large\n"},
 		{"too many classes", repeat(".a", MaxSelectorParts+1) + "{}", "1:8193 too-large\n"},
 		{"too many arguments", ":not(" + repeat("a,", MaxSelectorParts) + "a){}", "1:8196 too-large\n"},
-		{"many selectors", repeat("a,", 3*MaxSelectorParts) + "a{}", ""},
+		{"most selectors", repeat("a,", MaxSelectors-1) + "a{}", ""},
+		{"too many selectors", repeat("a,", MaxSelectors) + "a{}", "1:8193 too-large\n"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -28,6 +28,11 @@ func (p *parser) selectors(i, j int, relative, outer bool) ([]*ast.Selector, boo
 	for ok {
 		if outer {
 			p.parts = partCount{}
+			if t := p.toks[i]; len(p.sels)-base >= MaxSelectors {
+				p.errorf(diag.TooLarge, t.start, t.end, "the rule has more than %d selectors", MaxSelectors)
+				ok = false
+				break
+			}
 		}
 		var sel *ast.Selector
 		if sel, i, ok = p.complex(i, j, relative); !ok {

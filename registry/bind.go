@@ -1,6 +1,7 @@
 package registry
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -19,8 +20,60 @@ func (r *Registry) Bind(o Options, views ...*ast.View) *Bound {
 	out := &Bound{Registry: r, Entities: b.entities}
 	b.root.number(&out.Layers)
 	out.Rules = b.place(0)
-	out.Diagnostics, out.lastOrder = b.List, b.order
+	out.Diagnostics, out.lastOrder = b.diagnostics(), b.order
 	return out
+}
+
+// maxDiagnostics bounds the diagnostics of one binding. One more counts the rest.
+const maxDiagnostics = 1000
+
+// untold are the diagnostics over the bound.
+type untold struct {
+	number int
+	worst  diag.Severity
+	last   diag.Span
+}
+
+// complaint is what makes two diagnostics the same one.
+type complaint struct {
+	code    diag.Code
+	at      diag.Span
+	message string
+}
+
+// tidy looks through the new diagnostics: each is said once for a place, and what is over
+// the bound is only counted. The bound keeps hostile text from taking memory; whether the
+// result may be used does not depend on it.
+func (b *binder) tidy() {
+	kept := b.List[:b.told]
+	for _, d := range b.List[b.told:] {
+		c := complaint{d.Code, d.Span, d.Message}
+		switch {
+		case b.said[c]:
+		case len(kept) >= maxDiagnostics:
+			b.untold.number++
+			b.untold.worst, b.untold.last = max(b.untold.worst, d.Severity), d.Span
+		default:
+			if b.said == nil {
+				b.said = map[complaint]bool{}
+			}
+			b.said[c] = true
+			kept = append(kept, d)
+		}
+	}
+	b.List, b.told = kept, len(kept)
+}
+
+// diagnostics are what was found.
+func (b *binder) diagnostics() diag.List {
+	b.tidy()
+	if n := b.untold.number; n > 0 {
+		b.List = append(b.List, diag.Diagnostic{
+			Severity: b.untold.worst, Code: diag.TooLarge, Span: b.untold.last,
+			Message: fmt.Sprintf("%d more problems are not listed; the last is here", n),
+		})
+	}
+	return b.List
 }
 
 // place gives the rules their layers and their indices, from the given one on.
@@ -52,6 +105,9 @@ type binder struct {
 	relative bool        // a selector may begin with a combinator
 	entity   *EntityType // of the compound around the parentheses that a selector stands in
 	doubt    bool        // something in a selector is unknown, or can match nothing
+	told     int         // diagnostics that tidy has seen
+	said     map[complaint]bool
+	untold   untold
 }
 
 // placed is a rule with what its place in the text says of it.
@@ -84,10 +140,12 @@ func (b *binder) statements(nodes []ast.Node, s scope) {
 				continue
 			}
 			b.order++
-			for _, rule := range s.rules {
-				b.declaration(rule, n, s)
+			for i := range s.rules {
+				b.declaration(i, n, s)
+				b.tidy()
 			}
 		}
+		b.tidy()
 	}
 	for _, rule := range s.rules {
 		rule.Declarations = lastOfEach(rule.Declarations)
@@ -103,7 +161,9 @@ func (b *binder) rule(n *ast.Rule, s scope) {
 	inner := s
 	inner.parents, inner.rules = selectors, []*Rule{}
 	for _, sel := range selectors {
-		for _, bound := range b.selector(sel, s.taxon) {
+		bounds := b.selector(sel, s.taxon)
+		b.tidy()
+		for _, bound := range bounds {
 			if len(b.rules) >= maxRules {
 				if len(b.rules) == maxRules {
 					b.Errorf(diag.TooLarge, n.At, "more than %d rules", maxRules)
@@ -230,10 +290,11 @@ func (b *binder) atRuleNames() []string {
 	return append(out, sugar...)
 }
 
-// declaration types a declaration for every property that its rule's target may have.
-func (b *binder) declaration(rule *Rule, n *ast.Declaration, s scope) {
+// declaration types a declaration of s.rules[i] for every property that its target may have.
+func (b *binder) declaration(i int, n *ast.Declaration, s scope) {
+	rule := s.rules[i]
 	if n.Flag != "" && n.Flag != "important" && n.Flag != "locked" {
-		if rule == s.rules[0] {
+		if i == 0 {
 			b.Errorf(diag.UnknownFlag, n.FlagAt, "!%s is not a flag", n.Flag).Hint = diag.DidYouMean(n.Flag, []string{"important", "locked"})
 		}
 		return
@@ -243,7 +304,7 @@ func (b *binder) declaration(rule *Rule, n *ast.Declaration, s scope) {
 	}
 	properties := b.reg.propertiesOf(rule.Selector, n.Property)
 	if len(properties) == 0 {
-		b.unknownProperty(rule, n)
+		b.noProperty(i, n, s)
 		return
 	}
 	d := &Declaration{
@@ -269,15 +330,55 @@ func (b *binder) declaration(rule *Rule, n *ast.Declaration, s scope) {
 	rule.Declarations = append(rule.Declarations, d)
 }
 
-func (b *binder) unknownProperty(rule *Rule, n *ast.Declaration) {
+// noProperty warns that the target of s.rules[i] has no such property. A selector that was
+// bound once per taxon is one to its author: it has the property where one of them has, and
+// else there is one warning.
+func (b *binder) noProperty(i int, n *ast.Declaration, s scope) {
+	sel := s.rules[i].Selector
+	if sel.Target.Type != nil {
+		b.unknownProperty(sel, n)
+		return
+	}
+	first, end := i, i+1
+	for first > 0 && s.rules[first-1].At == s.rules[i].At {
+		first--
+	}
+	for end < len(s.rules) && s.rules[end].At == s.rules[i].At {
+		end++
+	}
+	if i > first {
+		return
+	}
+	for _, other := range s.rules[first:end] {
+		if len(b.reg.propertiesOf(other.Selector, n.Property)) > 0 {
+			return
+		}
+	}
+	if end > first+1 {
+		any := *sel
+		any.Taxon, sel = nil, &any
+	}
+	b.unknownProperty(sel, n)
+}
+
+// unknownProperty warns that a selector's target has no property of that name.
+func (b *binder) unknownProperty(sel *Selector, n *ast.Declaration) {
+	who := "no entity type"
+	types := b.reg.types
+	switch target := sel.Target.Type; {
+	case target != nil:
+		who, types = target.Name, []*EntityType{target}
+	case sel.Taxon != nil:
+		who += " of " + sel.Taxon.Name
+	}
+	has := " has a property "
+	if sel.Target.Type != nil {
+		has = " has no property "
+	}
 	var names []string
-	what := "no entity type"
-	for _, t := range b.reg.types {
-		if target := rule.Selector.Target.Type; target != nil {
-			what = target.Name
-			if t != target {
-				continue
-			}
+	for _, t := range types {
+		if sel.Taxon != nil && t.Taxon != sel.Taxon {
+			continue
 		}
 		for _, p := range t.Properties {
 			if !slices.Contains(names, p.Name) {
@@ -285,7 +386,7 @@ func (b *binder) unknownProperty(rule *Rule, n *ast.Declaration) {
 			}
 		}
 	}
-	b.Warnf(diag.UnknownProperty, n.PropertyAt, "%s has no property %s, so the declaration has no effect", what, diag.Quote(n.Property)).Hint =
+	b.Warnf(diag.UnknownProperty, n.PropertyAt, "%s, so the declaration has no effect", who+has+diag.Quote(n.Property)).Hint =
 		diag.DidYouMean(n.Property, names)
 }
 
@@ -331,7 +432,7 @@ func (r *Registry) TypeFixed(sel *Selector, name string, members []string, at di
 	properties := r.propertiesOf(sel, name)
 	if len(properties) == 0 {
 		b := binder{reg: r}
-		b.unknownProperty(&Rule{Selector: sel}, &ast.Declaration{Property: name, PropertyAt: at})
+		b.unknownProperty(sel, &ast.Declaration{Property: name, PropertyAt: at})
 		d := b.List[0]
 		d.Severity = diag.Error
 		return nil, diag.List{d}

@@ -15,7 +15,7 @@ const (
 	maxImports     = 1000
 	maxSugarDepth  = 16
 	maxSelectors   = 4096    // that one nested rule may unfold to
-	maxRules       = 1 << 20 // in all
+	maxRules       = 1 << 17 // in all
 	maxUnfolded    = 1 << 21 // compounds of nested selectors, in all
 )
 

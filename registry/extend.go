@@ -44,7 +44,7 @@ func (b *Bound) Extend(o Options, views ...*ast.View) *Extension {
 			break
 		}
 	}
-	out.Diagnostics, out.lastOrder = x.List, x.order
+	out.Diagnostics, out.lastOrder = x.diagnostics(), x.order
 	return out
 }
 

@@ -149,6 +149,70 @@ func TestBindReports(t *testing.T) {
 	}
 }
 
+// TestUnknownPropertyIsSaidOnce holds what is said of a property that does not exist to the
+// truth, and to one place.
+func TestUnknownPropertyIsSaidOnce(t *testing.T) {
+	for _, c := range []struct{ text, want string }{
+		{`shelf { opne: true; }`, `shelf has no property "opne", so the declaration has no effect (did you mean "open"?)`},
+		{`.a { opne: true; }`, `no entity type has a property "opne", so the declaration has no effect (did you mean "open"?)`},
+		{`shelf#a, shelf#b, shelf#c { opne: true; }`, `shelf has no property "opne", so the declaration has no effect (did you mean "open"?)`},
+		{`shelf#a, clerk#b { opne: true; }`, `shelf has no property "opne", so the declaration has no effect (did you mean "open"?); clerk has no property "opne", so the declaration has no effect`},
+		{`clerk * { opne: true; }`, `no entity type has a property "opne", so the declaration has no effect (did you mean "open"?)`},
+		{`clerk * { open: true; }`, ``},
+		{`shelf .a { on: true; }`, ``},
+		{`@wares { .a { on: true; } }`, `no entity type of goods has a property "on", so the declaration has no effect`},
+		{`@wares { .a { opne: true; } }`, `no entity type of goods has a property "opne", so the declaration has no effect (did you mean "open"?)`},
+	} {
+		var got []string
+		for _, d := range bind(t, c.text).Diagnostics {
+			text := d.Message
+			if d.Hint != "" {
+				text += " (" + d.Hint + ")"
+			}
+			got = append(got, text)
+		}
+		if strings.Join(got, "; ") != c.want {
+			t.Errorf("%s: got %q, want %q", c.text, strings.Join(got, "; "), c.want)
+		}
+	}
+}
+
+// TestProblemsAreBounded binds texts with more problems than anybody reads: the list stays
+// short, and is as severe as the worst of them.
+func TestProblemsAreBounded(t *testing.T) {
+	warnings := strings.Repeat("shelf { opne: true; }\n", 3000)
+	for _, c := range []struct {
+		name, text string
+		worst      diag.Severity
+	}{
+		{"warnings", warnings, diag.Warning},
+		{"errors", strings.Repeat("shelf { open: yes; }\n", 3000), diag.Error},
+		{"an error behind warnings", warnings + "shelf { open: yes; }", diag.Error},
+		{"in one rule", "shelf { " + strings.Repeat("opne: true; ", 3000) + "}", diag.Warning},
+		{"in one selector list", strings.Repeat("shelv,", 3000) + "shelf { open: true; }", diag.Warning},
+	} {
+		b := bind(t, c.text)
+		last := b.Diagnostics[len(b.Diagnostics)-1]
+		if len(b.Diagnostics) != 1001 || last.Code != diag.TooLarge || last.Severity != c.worst || b.Diagnostics.HasErrors() != (c.worst == diag.Error) {
+			t.Errorf("%s: %d diagnostics, the last %v", c.name, len(b.Diagnostics), last)
+		}
+	}
+	if n := len(bind(t, warnings).Rules); n != 3000 {
+		t.Errorf("%d rules are left", n)
+	}
+}
+
+// TestRulesAreBounded refuses more rules than a policy can have.
+func TestRulesAreBounded(t *testing.T) {
+	list := strings.Repeat("#a,", 4095) + "#a { open: true; }\n"
+	if b := bind(t, strings.Repeat(list, 32)); b.Diagnostics.HasErrors() || len(b.Rules) != 1<<17 {
+		t.Errorf("%d rules, %v", len(b.Rules), b.Diagnostics.Err())
+	}
+	if b := bind(t, strings.Repeat(list, 33)); !b.Diagnostics.HasErrors() || len(b.Rules) > 1<<17 {
+		t.Errorf("%d rules, %v", len(b.Rules), b.Diagnostics.Err())
+	}
+}
+
 // outline prints what was bound: selector, layer, specificity and values.
 func outline(b *registry.Bound) string {
 	var out strings.Builder

@@ -364,9 +364,23 @@ func (b *Bound) Mentions(attr string) bool {
 }
 
 func (s *Selector) mentions(attr string) bool {
+	return s.testsAttribute(func(_ *Compound, name string) bool { return name == attr })
+}
+
+// TestsUnknown reports whether s tests an attribute that its type does not register and that
+// is not among those known.
+func (s *Selector) TestsUnknown(known map[string]bool) bool {
+	return s.testsAttribute(func(c *Compound, name string) bool {
+		return name != "name" && !known[name] && (c.Type == nil || c.Type.Attribute(name) == nil)
+	})
+}
+
+// testsAttribute reports whether s tests an attribute for which is holds, in parentheses or
+// outside.
+func (s *Selector) testsAttribute(is func(in *Compound, name string) bool) bool {
 	in := func(c *Compound) bool {
 		return slices.ContainsFunc(c.Tests, func(t Test) bool {
-			return t.Kind == TestAttr && t.Attr == attr || slices.ContainsFunc(t.Selectors, func(inner *Selector) bool { return inner.mentions(attr) })
+			return t.Kind == TestAttr && is(c, t.Attr) || slices.ContainsFunc(t.Selectors, func(inner *Selector) bool { return inner.testsAttribute(is) })
 		})
 	}
 	return in(s.Target) || slices.ContainsFunc(s.Qualifiers, in) ||

@@ -30,6 +30,7 @@ func (a *assembly) readRules() *rules {
 	for _, p := range a.overrides {
 		out.overrides = a.readRule(out.overrides, p.key, p.keyAt, p.value)
 	}
+	before := len(a.List)
 	for _, p := range a.fixed {
 		out.fixed = a.readRule(out.fixed, p.key, p.keyAt, p.value)
 	}
@@ -43,7 +44,35 @@ func (a *assembly) readRules() *rules {
 		text, _ := n.scalar()
 		out.excludes = a.readRule(out.excludes, text, n.at, nil)
 	}
+	a.refuseSlips(before, slices.Concat(out.fixed, out.excludes))
 	return out
+}
+
+// refuseSlips makes errors of the warnings, from the given one on, that an attribute looks
+// like a slip: the constraint would fit nothing. An attribute that the world itself knows is
+// none.
+func (a *assembly) refuseSlips(from int, rules []*rule) {
+	known := map[string]bool{}
+	for i := from; i < len(a.List); i++ {
+		d := &a.List[i]
+		if d.Code != diag.UnknownAttribute || d.Severity != diag.Warning {
+			continue
+		}
+		if len(known) == 0 {
+			for i := range a.entities {
+				for _, x := range a.entities[i].Attributes {
+					known[x.Name] = true
+				}
+			}
+		}
+		// The diagnostic stands where its key does.
+		for _, r := range rules {
+			if r.at == d.Span && slices.ContainsFunc(slices.Concat(r.groups...), func(s *registry.Selector) bool { return s.TestsUnknown(known) }) {
+				d.Severity = diag.Error
+				break
+			}
+		}
+	}
 }
 
 // readRule binds a key. One that can never match is an error: it would silently drop a
@@ -80,6 +109,17 @@ func bare(s *registry.Selector) *registry.EntityType {
 		return nil
 	}
 	return s.Target.Type
+}
+
+// bare reports whether a rule speaks of types alone, which says nothing about whether the
+// world has any.
+func (r *rule) bare() bool {
+	for _, group := range r.groups {
+		if !slices.ContainsFunc(group, func(s *registry.Selector) bool { return bare(s) != nil }) {
+			return false
+		}
+	}
+	return true
 }
 
 // matching are the entities that a rule's selectors fit, by index.
@@ -120,8 +160,12 @@ func (a *assembly) adjust(w *World, rs *rules) *World {
 	}
 	var fixed []Fixed
 	for _, r := range rs.fixed {
+		hits := r.matching(m)
+		if len(hits) == 0 && !r.bare() {
+			a.Warnf(diag.NoMatch, r.at, "the fixed constraint %s fits no entity of this world", diag.Quote(r.text))
+		}
 		if r.gone {
-			a.take(w, r, r.matching(m), gone)
+			a.take(w, r, hits, gone)
 		}
 		fixed = append(fixed, r.fixed...)
 	}
