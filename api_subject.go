@@ -191,10 +191,23 @@ func (p *Policy) suppose(t *registry.EntityType, id string) (Subject, error) {
 // holder is the entity that a path would lie in: the nearest of a parent type whose path
 // is a part of it, else the root.
 func (p *Policy) holder(t *registry.EntityType, name string) int32 {
+	return p.holderAmong(t, name, nil)
+}
+
+// holderAmong is holder where others are added to the entities that there are.
+func (p *Policy) holderAmong(t *registry.EntityType, name string, added []world.Entity) int32 {
+	holds := func(e *world.Entity) bool {
+		return e.Type.Taxon == t.Taxon && slices.Contains(t.Parents, e.Type.Name)
+	}
 	for dir := path.Dir(name); dir != "." && dir != "/"; dir = path.Dir(dir) {
 		for _, i := range p.paths.at(p.Resolution, dir) {
-			if e := p.Resolution.Entity(int(i)); e.Type.Taxon == t.Taxon && slices.Contains(t.Parents, e.Type.Name) {
+			if holds(p.Resolution.Entity(int(i))) {
 				return i
+			}
+		}
+		for i := range added {
+			if holds(&added[i]) && clean(added[i].Path()) == dir {
+				return int32(p.Resolution.Len() + i)
 			}
 		}
 	}

@@ -159,7 +159,7 @@ func broken(g *registry.Property, bound *Effective, measured Measured) string {
 	if members == nil {
 		return "it has no " + g.Attribute + " to compare with " + demand
 	}
-	fact := g.Attribute + " " + strings.Join(members, ", ")
+	fact := strings.TrimSpace(g.Attribute + " " + strings.Join(members, ", "))
 	switch g.Comparison {
 	case registry.AtMost, registry.AtLeast:
 		n, ok := measured.Number, measured.IsNumber
@@ -243,4 +243,20 @@ func wildcard(pattern, s string) bool {
 		s = s[i+len(part):]
 	}
 	return len(s) >= len(parts[last]) && strings.HasSuffix(s, parts[last])
+}
+
+// Breaks says in a few words how what is measured breaks what a property demands, "" where
+// it does not. Without a value an exact property is broken by anything, and one of another
+// comparison demands nothing.
+func Breaks(p *registry.Property, e *Effective, fact Measured) string {
+	switch {
+	case e.Value != nil:
+		if p.Comparison == registry.Exact && p.Type.Shape == registry.One && !slices.Equal(fact.Members, []string{e.Value.Text}) {
+			return p.Name + " is " + printed(p, e.Value) + ", not " + strings.Join(fact.Members, ", ")
+		}
+		return broken(p, e, fact)
+	case p.Comparison == registry.Exact:
+		return p.Name + " has no value"
+	}
+	return ""
 }

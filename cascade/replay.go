@@ -74,7 +74,7 @@ func (p *Proof) Replay() error {
 		if first := s.Kind <= StepOthers; first != (i == 0) {
 			return fmt.Errorf("cascade: step %d of a proof is %s", i+1, s.Kind)
 		}
-		if e = s.take(p, e); e == nil {
+		if e = s.Apply(p, e); e == nil {
 			return fmt.Errorf("cascade: nothing follows from step %d of a proof, %s", i+1, s.Kind)
 		}
 		if err := p.expect(e, &s.After, fmt.Sprintf("step %d, %s", i+1, s.Kind)); err != nil {
@@ -100,9 +100,9 @@ func (p *Proof) expect(got, said *Effective, where string) error {
 	return fmt.Errorf("cascade: %s gives %s by %s where the proof has %s by %s", where, show(got.Value), got.Origin, show(said.Value), said.Origin)
 }
 
-// take is what the property is after a step; e is what it was before. It is nil where the
-// step is not what the rules of the language allow.
-func (s *Step) take(p *Proof, e *Effective) *Effective {
+// Apply is what the property of a proof is after a step; e is what it was before, nil for the
+// first. The result is nil where the step is not what the rules of the language allow.
+func (s *Step) Apply(p *Proof, e *Effective) *Effective {
 	prop := p.Property
 	switch s.Kind {
 	case StepRules:
