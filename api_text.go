@@ -1,6 +1,8 @@
 package umwelt
 
 import (
+	"slices"
+
 	"umwelt/diag"
 	"umwelt/parser"
 	"umwelt/world"
@@ -25,6 +27,9 @@ func LoadText(o Options, t Texts) *Policy {
 		p.Diagnostics.Errorf(diag.BadOption, diag.Span{}, "LoadText takes vocabularies and the world as text, not as paths")
 		return p
 	}
+	for _, src := range append(slices.Clone(t.Views), t.Vocabularies...) {
+		p.record(src)
+	}
 	for _, src := range t.Views {
 		v, list := parser.Parse(src)
 		p.Views = append(p.Views, v)
@@ -45,6 +50,7 @@ func LoadText(o Options, t Texts) *Policy {
 	options := p.worldOptions(o)
 	var w *world.World
 	if t.World != nil {
+		p.record(t.World)
 		w, list = world.LoadText(t.World, "", options)
 	} else {
 		options.Matchers = nil

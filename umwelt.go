@@ -35,12 +35,14 @@
 package umwelt
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"umwelt/ast"
@@ -76,6 +78,12 @@ type Policy struct {
 	Bound      *registry.Bound
 	World      *world.World // nil where Extend added entities: Resolution.World makes it
 	Resolution *cascade.Resolution
+	// Sources are the texts that the policy was read from, in the order in which they were
+	// read: views and what they import, vocabularies, world files and what they include.
+	// Their names are the paths under which they were read, relative ones to the working
+	// directory; the name of standard input is "<stdin>". What ships with the tool is not
+	// among them.
+	Sources []*diag.Source
 	// Diagnostics are everything that was found on the way. Where one is an error, the
 	// fields above hold only what came before it.
 	Diagnostics diag.List
@@ -166,19 +174,31 @@ func Parse(o Options, views ...string) *Policy {
 }
 
 func (p *Policy) parse(o Options, paths []string) {
-	in := Importer()
+	in := importer(p.record)
 	for _, path := range paths {
 		src, err := ReadSource(path, o.Stdin)
 		if err != nil {
 			p.Diagnostics.Errorf(diag.Unreadable, diag.Span{}, "%v", err)
 			continue
 		}
+		p.record(src)
 		v, list := parser.Parse(src)
 		p.Views = append(p.Views, v)
 		p.Diagnostics = append(p.Diagnostics, list...)
 	}
-	reg, list := Vocabulary(o.Vocabularies, p.Views...)
-	p.bind(reg, list, in)
+	sources, list := vocabularySources(o.Vocabularies)
+	for _, src := range sources {
+		p.record(src)
+	}
+	reg, more := vocabulary(sources, in, p.Views)
+	p.bind(reg, append(list, more...), in)
+}
+
+// record adds to Sources what is not there yet.
+func (p *Policy) record(src *diag.Source) {
+	if !slices.ContainsFunc(p.Sources, func(s *diag.Source) bool { return s.Name == src.Name && bytes.Equal(s.Text, src.Text) }) {
+		p.Sources = append(p.Sources, src)
+	}
 }
 
 func (p *Policy) bind(reg *registry.Registry, list diag.List, in registry.Importer) {
@@ -194,6 +214,12 @@ func (p *Policy) bind(reg *registry.Registry, list diag.List, in registry.Import
 // Vocabulary is the registry of the vocabularies that ship with the tool, of the files at
 // the given paths and of what the views themselves define.
 func Vocabulary(paths []string, views ...*ast.View) (*registry.Registry, diag.List) {
+	sources, list := vocabularySources(paths)
+	reg, more := vocabulary(sources, Importer(), views)
+	return reg, append(list, more...)
+}
+
+func vocabularySources(paths []string) ([]*diag.Source, diag.List) {
 	var list diag.List
 	var sources []*diag.Source
 	for _, path := range paths {
@@ -204,8 +230,7 @@ func Vocabulary(paths []string, views ...*ast.View) (*registry.Registry, diag.Li
 		}
 		sources = append(sources, src)
 	}
-	reg, more := vocabulary(sources, Importer(), views)
-	return reg, append(list, more...)
+	return sources, list
 }
 
 func vocabulary(sources []*diag.Source, in registry.Importer, views []*ast.View) (*registry.Registry, diag.List) {
@@ -224,7 +249,10 @@ func vocabulary(sources []*diag.Source, in registry.Importer, views []*ast.View)
 }
 
 // Importer reads the files that views import, relative to the importing file.
-func Importer() registry.Importer {
+func Importer() registry.Importer { return importer(func(*diag.Source) {}) }
+
+// importer tells record of every file that it reads.
+func importer(record func(*diag.Source)) registry.Importer {
 	return func(from *diag.Source, path string) (*ast.View, diag.List, error) {
 		if !filepath.IsAbs(path) {
 			path = filepath.Join(filepath.Dir(from.Name), path)
@@ -233,6 +261,7 @@ func Importer() registry.Importer {
 		if err != nil {
 			return nil, nil, errors.Unwrap(err)
 		}
+		record(src)
 		v, list := parser.Parse(src)
 		return v, list, nil
 	}
@@ -280,12 +309,14 @@ func (p *Policy) loadWorld(o Options, views []string) (*world.World, diag.List) 
 	if err != nil {
 		return nil, diag.List{{Severity: diag.Error, Code: diag.Unreadable, Message: fmt.Sprintf("the world file cannot be read: %v", err)}}
 	}
+	p.record(src)
 	return world.LoadText(src, ".", options)
 }
 
 // worldOptions are WorldOptions with what the views say of the world.
 func (p *Policy) worldOptions(o Options) world.Options {
 	options := WorldOptions(o, p.Registry)
+	options.Read = p.record
 	options.Named = p.Bound.Pins()
 	options.Declared = p.Bound.Entities
 	for _, attr := range []string{"size", "mtime", "mode", "links"} {

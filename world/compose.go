@@ -272,6 +272,7 @@ func (c *composer) include(doc *document, n *node) {
 		c.Errorf(diag.Include, n.at, "%s cannot be read: %s", diag.Quote(file), errorText(err))
 		return
 	}
+	c.o.tell(src)
 	if strings.Contains(text, "#") && only == "" {
 		c.Errorf(diag.Include, n.at, "the section after # is missing")
 		return

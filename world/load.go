@@ -15,6 +15,7 @@ func Load(path string, o Options) (*World, diag.List) {
 		l.Errorf(diag.Include, diag.Span{Source: &diag.Source{Name: path}}, "the world file cannot be read: %s", errorText(err))
 		return nil, l
 	}
+	o.tell(src)
 	return LoadText(src, filepath.Dir(path), o)
 }
 

@@ -16,6 +16,9 @@ type Options struct {
 	Name string
 	// AllowOutside lets included files lie outside the outermost file's directory.
 	AllowOutside bool
+	// Read, if there is one, is told of every world file that is read, the outermost one
+	// where it is read from a path, and included ones.
+	Read func(src *diag.Source)
 	// Stat makes discovery record what needs a look at each entity (size, time, mode)
 	// beside what the listing of a directory tells.
 	Stat bool
@@ -30,6 +33,13 @@ type Options struct {
 	Named []registry.Entity
 	// Declared are entities that a view itself brings into being, such as a named group.
 	Declared []registry.Entity
+}
+
+// tell tells Read of a file.
+func (o *Options) tell(src *diag.Source) {
+	if o.Read != nil {
+		o.Read(src)
+	}
 }
 
 // Discoverer is a discovery matcher: it finds entities. Run must give the same result for the same outside state,

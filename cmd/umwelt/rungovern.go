@@ -12,35 +12,12 @@ import (
 )
 
 // governing are the files that the policy was read from, as far as they have a path.
-func governing(p *umwelt.Policy, o *policyFlags, views []string) []string {
-	files := append(append([]string{}, views...), o.vocabularies...)
-	world := o.world
-	if world == "" {
-		world = umwelt.FindWorld(p.World.Root, views)
-	}
-	files = append(files, world)
-	add := func(at diag.Span) {
-		if at.Source != nil && len(files) > 0 && files[len(files)-1] != at.Source.Name {
-			files = append(files, at.Source.Name)
-		}
-	}
-	for _, r := range p.Bound.Rules {
-		add(r.At)
-	}
-	for i := range p.World.Entities {
-		add(p.World.Entities[i].Provenance.At)
-	}
-	for _, f := range p.World.Fixed {
-		add(f.At)
-	}
+func governing(p *umwelt.Policy) []string {
 	var out []string
-	for _, f := range files {
-		if f == "" || f == "-" {
-			continue
-		}
-		// What ships with the tool has a name and no file.
-		if _, err := os.Lstat(f); err == nil {
-			out = append(out, f)
+	for _, src := range p.Sources {
+		// What came from standard input has a name and no file.
+		if _, err := os.Lstat(src.Name); err == nil {
+			out = append(out, src.Name)
 		}
 	}
 	slices.Sort(out)
@@ -83,7 +60,7 @@ func inRoot(root, file string) []string {
 func (r *runReport) protect(std *streams, f *runFlags, views []string) {
 	root := r.confinement.Root
 	var paths []string
-	for _, file := range governing(r.policy, &f.policyFlags, views) {
+	for _, file := range governing(r.policy) {
 		paths = append(paths, inRoot(root, file)...)
 	}
 	slices.Sort(paths)

@@ -126,7 +126,7 @@ func (f *buildFlags) run(std *streams, views []string) error {
 // there but would be read the next time, from being changed or made. It gives those that
 // the views would have let be changed.
 func (f *buildFlags) capPolicy(tree *confine.Node, p *umwelt.Policy, views []string) []string {
-	files := governing(p, &f.policyFlags, views)
+	files := governing(p)
 	if f.world == "" {
 		files = append(files, filepath.Join(p.World.Root, "umwelt.world.yml"))
 		if views[0] != "-" {
