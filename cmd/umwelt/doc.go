@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"umwelt/diag"
+	"umwelt/lint/all"
 )
 
 func docCommand(std *streams) *cobra.Command {
@@ -69,6 +70,10 @@ func codesPage() string {
 	b.WriteString("Every diagnostic reads `file:line:column: severity[code]: message`. The codes are stable.\n\n| code | meaning |\n|---|---|\n")
 	for _, c := range diag.Codes {
 		fmt.Fprintf(&b, "| `%s` | %s |\n", c.Code, cell(c.Meaning))
+	}
+	b.WriteString("\n## Smells\n\nWhat `umwelt lint` reports has the name of the smell for its code. Each has [a page](../lint/README.md).\n\n| code | meaning |\n|---|---|\n")
+	for _, d := range all.Detectors() {
+		fmt.Fprintf(&b, "| [`%s`](../lint/%s.md) | %s |\n", d.Name, d.Name, cell(d.Summary))
 	}
 	return b.String()
 }
