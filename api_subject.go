@@ -174,12 +174,12 @@ func (p *Policy) suppose(t *registry.EntityType, id string) (Subject, error) {
 	if name == "" || path.IsAbs(name) || path.Clean(name) != name || name == "." || name == ".." || strings.HasPrefix(name, "../") || strings.ContainsRune(name, 0) {
 		return Subject{}, question(diag.UnknownEntity, "a path is relative to the root, clean, and below it", "%s is in no world: it is no path that something could be made at", diag.Quote(id))
 	}
-	for _, i := range p.paths.at(p.Resolution, name) {
+	for _, i := range p.byPath().at(p.Resolution, name) {
 		if e := p.Resolution.Entity(int(i)); e.Type == t {
 			return Subject{e, int(i)}, nil
 		}
 	}
-	if left := p.paths.withheld(name); left != nil {
+	if left := p.byPath().withheld(name); left != nil {
 		return Subject{}, question(diag.UnknownEntity, "what is not in the world cannot be granted", "the world leaves out %s %s", left.Type.Name, diag.Quote(left.Path()))
 	}
 	return Subject{&world.Entity{
@@ -200,7 +200,7 @@ func (p *Policy) holderAmong(t *registry.EntityType, name string, added []world.
 		return e.Type.Taxon == t.Taxon && slices.Contains(t.Parents, e.Type.Name)
 	}
 	for dir := path.Dir(name); dir != "." && dir != "/"; dir = path.Dir(dir) {
-		for _, i := range p.paths.at(p.Resolution, dir) {
+		for _, i := range p.byPath().at(p.Resolution, dir) {
 			if holds(p.Resolution.Entity(int(i))) {
 				return i
 			}
@@ -211,7 +211,7 @@ func (p *Policy) holderAmong(t *registry.EntityType, name string, added []world.
 			}
 		}
 	}
-	w := p.paths.of.World()
+	w := p.byPath().of.World()
 	if root := w.RootEntity(); root >= 0 && w.Entities[root].Type.Taxon == t.Taxon {
 		return int32(root)
 	}
@@ -224,6 +224,14 @@ type pathIndex struct {
 	of    *cascade.Resolution
 	once  sync.Once
 	paths map[string][]int32
+}
+
+// byPath is the index of a policy, also of one that was put together by hand.
+func (p *Policy) byPath() *pathIndex {
+	if p.paths != nil {
+		return p.paths
+	}
+	return &pathIndex{of: p.Resolution.Complete()}
 }
 
 // at are the entities of r, which extends x.of, at a path.

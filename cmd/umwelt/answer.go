@@ -1,11 +1,13 @@
 package main
 
 import (
+	"errors"
+	"fmt"
+	"strings"
+
 	"umwelt"
-	"umwelt/cascade"
-	"umwelt/diag"
+	"umwelt/explain"
 	"umwelt/registry"
-	"umwelt/report"
 	"umwelt/world"
 )
 
@@ -20,238 +22,97 @@ type explainDocument struct {
 	Diagnostics  []diagnostic `json:"diagnostics"`
 }
 
-type entityRef struct {
-	Type string `json:"type"`
-	ID   string `json:"id"`
-}
+type entityRef = explain.Ref
+
+func refOf(e *world.Entity) entityRef { return explain.RefOf(e) }
 
 type answer struct {
-	Taxon      string   `json:"taxon"`
-	Type       string   `json:"type"`
-	ID         string   `json:"id"`
-	Properties []proven `json:"properties"`
-}
-
-// proven is one property with its proof. A property without a value has source "none".
-type proven struct {
-	Property string      `json:"property"`
-	Value    string      `json:"value"`
-	Values   []string    `json:"values,omitempty"`
-	Sets     [][]string  `json:"sets,omitempty"` // every set that must be met
-	Source   string      `json:"source"`
-	Cascade  *string     `json:"cascade,omitempty"` // what the rules resolved, where that is not the value
-	Because  string      `json:"because,omitempty"`
-	From     []candidate `json:"from,omitempty"` // the declarations that make what the rules resolved
-	Losers   []loser     `json:"losers,omitempty"`
-	Held     []held      `json:"held,omitempty"` // qualifiers, and who met them
-	Fixed    []fixedStep `json:"fixed,omitempty"`
-	WhyNot   *whyNot     `json:"why-not,omitempty"`
-}
-
-type candidate struct {
-	*place
-	Selector    string `json:"selector"`
-	Value       string `json:"value"`
-	Important   bool   `json:"important,omitempty"`
-	Locked      bool   `json:"locked,omitempty"`
-	Layer       string `json:"layer,omitempty"`
-	Specificity string `json:"specificity"`
-}
-
-type loser struct {
-	candidate
-	Why     string `json:"why"` // importance, layer, specificity, order, comparison, locked or context
-	Reason  string `json:"reason"`
-	Against *place `json:"against,omitempty"`
-}
-
-type held struct {
-	Qualifier string    `json:"qualifier"`
-	By        entityRef `json:"by"`
-}
-
-type fixedStep struct {
-	*place
-	Selector string `json:"selector"`
-	Value    string `json:"value"`
+	Taxon      string             `json:"taxon"`
+	Type       string             `json:"type"`
+	ID         string             `json:"id"`
+	Properties []explain.Property `json:"properties"`
 }
 
 func contextOf(p *umwelt.Policy) []entityRef {
 	out := []entityRef{}
 	for _, i := range p.Resolution.Context() {
-		out = append(out, refOf(&p.World.Entities[i]))
+		out = append(out, refOf(p.Resolution.Entity(i)))
 	}
 	return out
 }
 
-func refOf(e *world.Entity) entityRef { return entityRef{e.Type.Name, utf8Text(e.ID)} }
-
 // answerOf proves one property of an entity, or all of them.
-func answerOf(p *umwelt.Policy, e pickedEntity, property, instead string) (answer, error) {
-	t := e.entity.Type
-	out := answer{Taxon: t.Taxon.Name, Type: t.Name, ID: utf8Text(e.entity.ID), Properties: []proven{}}
+func answerOf(p *umwelt.Policy, s umwelt.Subject, property, instead string) (answer, error) {
+	t := s.Entity.Type
+	out := answer{Taxon: t.Taxon.Name, Type: t.Name, ID: utf8Text(s.Entity.ID), Properties: []explain.Property{}}
 	for _, prop := range t.Properties {
 		if property != "" && t.Property(property) != prop {
 			continue
 		}
-		var proof cascade.Proof
-		if e.index >= 0 {
-			proof = p.Resolution.Explain(e.index, prop)
-		} else {
-			proof = p.Resolution.ExplainEntity(e.entity, prop)
+		proof, err := p.Explain(s, prop.Name)
+		if err != nil {
+			return out, asProblem(err)
 		}
-		got := provenOf(p, prop, proof)
+		got := proof.Document()
 		if instead != "" {
-			w, err := whyNotOf(p, e, prop, proof, instead)
-			if err != nil {
-				return out, err
+			if got.WhyNot, err = proof.WhyNot(instead); err != nil {
+				return out, asProblem(err)
 			}
-			got.WhyNot = w
 		}
 		out.Properties = append(out.Properties, got)
 	}
 	return out, nil
 }
 
-func provenOf(p *umwelt.Policy, prop *registry.Property, proof cascade.Proof) proven {
-	eff := proof.Effective
-	out := proven{Property: prop.Name, Value: shown(prop, eff.Value), Source: eff.Origin.String()}
-	if eff.Value != nil && !prop.Secret {
-		out.Sets = eff.Sets
-		for _, v := range eff.Value.List {
-			out.Values = append(out.Values, utf8Text(v))
-		}
+// asProblem makes an error of the policy's one of the command line's.
+func asProblem(err error) error {
+	var q *umwelt.QuestionError
+	if errors.As(err, &q) {
+		return &problemsError{q.Problems}
 	}
-	if eff.Reason != nil {
-		out.Because = utf8Text(eff.Reason.Text)
-	}
-	if eff.Resolved != nil && !prop.Secret && !eff.Resolved.Equal(eff.Value) {
-		text := utf8Text(eff.Resolved.Text)
-		out.Cascade = &text
-	}
-	for _, c := range eff.From {
-		out.From = append(out.From, candidateOf(p, prop, c))
-	}
-	for _, l := range proof.Losers {
-		j := loser{candidate: candidateOf(p, prop, l.Candidate), Why: l.Why.String(), Reason: reasonOf(p, l)}
-		if l.Against != nil {
-			j.Against = placeOf(l.Against.Declaration.At)
-		}
-		out.Losers = append(out.Losers, j)
-	}
-	for _, h := range proof.Context {
-		if h.Entity >= 0 {
-			out.Held = append(out.Held, held{utf8Text(h.Qualifier), refOf(&p.World.Entities[h.Entity])})
-		}
-	}
-	for _, f := range proof.Fixed {
-		out.Fixed = append(out.Fixed, fixedStep{placeOf(f.Constraint.At), utf8Text(f.Constraint.Selector.Text), shown(prop, f.Value)})
-	}
-	return out
-}
-
-// reasonOf says why a candidate lost. Specificities are named by taxon.
-func reasonOf(p *umwelt.Policy, l cascade.Loser) string {
-	if l.Why != cascade.LowerSpecificity || l.Against == nil {
-		return utf8Text(l.Text)
-	}
-	key := func(c *cascade.Candidate) string { return specificityText(p.Registry, c.Rule.Selector.Specificity) }
-	return "specificity " + key(l.Candidate) + " is below " + key(l.Against)
-}
-
-func candidateOf(p *umwelt.Policy, prop *registry.Property, c *cascade.Candidate) candidate {
-	at := c.Declaration.At
-	if !at.IsValid() {
-		at = c.Rule.At
-	}
-	out := candidate{
-		place: placeOf(at), Selector: utf8Text(c.Rule.Selector.Text), Value: shown(prop, c.Value),
-		Important: c.Declaration.Important, Locked: c.Declaration.Locked,
-		Specificity: specificityText(p.Registry, c.Rule.Selector.Specificity),
-	}
-	if c.Rule.Layer < len(p.Bound.Layers) {
-		out.Layer = utf8Text(p.Bound.Layers[c.Rule.Layer])
-	}
-	return out
+	return err
 }
 
 // shown is a value for people and JSON. A secret one is never shown.
-func shown(p *registry.Property, v *registry.Value) string {
-	switch {
-	case v == nil:
-		return ""
-	case p.Secret:
-		return report.Hidden
-	}
-	return utf8Text(v.Text)
-}
+func shown(p *registry.Property, v *registry.Value) string { return explain.Shown(p, v) }
 
-// whyNot says why a property does not have a value. Holds says that it has it after all.
-type whyNot struct {
-	Value   string   `json:"value"`
-	Holds   bool     `json:"holds"`
-	Reasons []string `json:"reasons"`
-}
-
-// mostRules bounds how many rules that do not fit are named.
-const mostRules = 5
-
-func whyNotOf(p *umwelt.Policy, e pickedEntity, prop *registry.Property, proof cascade.Proof, text string) (*whyNot, error) {
-	if prop.Secret {
-		return nil, problem(diag.BadOption, "", "the value of %s is a secret, so it is not compared", prop.Name)
-	}
-	want, fault := p.Registry.TypeText(prop.Type, text)
-	if fault != "" {
-		return nil, problem(diag.BadValue, "", "--why-not: %s", fault)
-	}
-	out := &whyNot{Value: utf8Text(want.Text), Holds: want.Equal(proof.Effective.Value), Reasons: []string{}}
-	if out.Holds {
-		return out, nil
-	}
-	say := func(at diag.Span, text string) {
-		out.Reasons = append(out.Reasons, at.String()+" "+diag.Escape(text))
-	}
-	if r := proof.Effective.Reason; r != nil && want.Equal(proof.Effective.Resolved) {
-		out.Reasons = append(out.Reasons, "the rules ask for it, but "+diag.Escape(r.Text))
-	}
-	fits := map[*registry.Rule]bool{}
-	for _, c := range proof.Effective.From {
-		fits[c.Rule] = true
-	}
-	for _, l := range proof.Losers {
-		fits[l.Candidate.Rule] = true
-		if want.Equal(l.Candidate.Value) {
-			say(l.Candidate.Declaration.At, "asks for it, but "+reasonOf(p, l))
+// text is the proof for people.
+func (d explainDocument) text() string {
+	var b strings.Builder
+	if len(d.Context) > 0 {
+		parts := make([]string, len(d.Context))
+		for i, r := range d.Context {
+			parts[i] = r.String()
 		}
+		fmt.Fprintf(&b, "active: %s\n\n", strings.Join(parts, ", "))
 	}
-	more := 0
-	for _, rule := range p.Bound.Rules {
-		d := setting(rule, prop, want)
-		switch {
-		case d == nil || fits[rule]:
-		case len(out.Reasons) >= mostRules:
-			more++
-		default:
-			say(d.At, "would set it, but "+rule.Selector.Text+" does not fit this "+e.entity.Type.Name)
+	if d.Hypothetical {
+		b.WriteString("This does not exist. Were it made, with no class and nothing known but its path:\n\n")
+	}
+	for i, a := range d.Answers {
+		if i > 0 {
+			b.WriteByte('\n')
 		}
-	}
-	switch {
-	case more > 0:
-		out.Reasons = append(out.Reasons, plural(more, "more rule")+" would set it and do not fit")
-	case len(out.Reasons) == 0:
-		out.Reasons = append(out.Reasons, "no rule asks for it")
-	}
-	return out, nil
-}
-
-// setting is the declaration of a rule that sets the property to the value, or nil.
-func setting(rule *registry.Rule, prop *registry.Property, want *registry.Value) *registry.Declaration {
-	for _, d := range rule.Declarations {
-		for _, t := range d.Typed {
-			if t.Property == prop && want.Equal(t.Value) {
-				return d
+		fmt.Fprintf(&b, "%s\n", entityRef{Type: a.Type, ID: a.ID})
+		for _, p := range a.Properties {
+			for line := range strings.Lines(p.Text()) {
+				b.WriteString("  " + line)
 			}
 		}
 	}
-	return nil
+	if n := d.Matched - len(d.Answers); n > 0 {
+		fmt.Fprintf(&b, "\n%s not shown; --limit 0 shows all\n", plural(n, "more entity"))
+	}
+	return b.String()
+}
+
+// plural is "1 more rule", "2 more rules", "2 more entities".
+func plural(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	if base, ok := strings.CutSuffix(what, "y"); ok {
+		return fmt.Sprintf("%d %sies", n, base)
+	}
+	return fmt.Sprintf("%d %ss", n, what)
 }

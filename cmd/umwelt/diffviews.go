@@ -131,7 +131,7 @@ func viewsDocument(p *policyPair, r *policydiff.Result) viewsDiff {
 	for _, c := range r.Contexts {
 		j := contextJSON{Env: utf8Text(c.Env), Active: []entityRef{}}
 		for _, ref := range c.Refs {
-			j.Active = append(j.Active, entityRef{ref.Type, utf8Text(ref.ID)})
+			j.Active = append(j.Active, entityRef{Type: ref.Type, ID: utf8Text(ref.ID)})
 		}
 		doc.Contexts = append(doc.Contexts, j)
 	}

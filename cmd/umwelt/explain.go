@@ -29,7 +29,7 @@ where it came from, the declaration that won, every one that lost with the reaso
 context that held, and the fixed constraint or derivation that changed the value.
 
 With --why-not it says why the property does not have that value instead: who asked for
-it and lost, or which rules would set it and do not fit. A path that does not exist yet is
+it and lost, which rules would set it and do not fit, and what would have to change. A path that does not exist yet is
 answered as if it did, and the answer says so. JSON has the schema umwelt.explain/1.`,
 		Example: `  umwelt explain auth-fix.umw 'file[path="src/auth/login.py"]' editable
   umwelt explain auth-fix.umw 'tool#Bash'
@@ -87,18 +87,18 @@ func splitExplain(given []string) (views []string, selector, property string, er
 
 func (f *explainFlags) explain(std *streams, p *umwelt.Policy, selector, property string) error {
 	std.doing("looking for the entities")
-	picked, err := pick(p, selector)
+	picked, err := p.Select(selector)
 	if err != nil {
-		return err
+		return asProblem(err)
 	}
 	if err := hasProperty(picked, selector, property); err != nil {
 		return err
 	}
 	doc := explainDocument{
-		Schema: "umwelt.explain/1", Selector: utf8Text(selector), Matched: len(picked.entities), Hypothetical: picked.made,
+		Schema: "umwelt.explain/1", Selector: utf8Text(selector), Matched: len(picked), Hypothetical: !picked[0].Exists(),
 		Context: contextOf(p), Answers: []answer{}, Diagnostics: diagnostics(p.Diagnostics),
 	}
-	for i, e := range picked.entities {
+	for i, e := range picked {
 		if f.limit > 0 && i == f.limit {
 			break
 		}
@@ -116,14 +116,14 @@ func (f *explainFlags) explain(std *streams, p *umwelt.Policy, selector, propert
 }
 
 // hasProperty refuses a property that none of the picked entities' types has.
-func hasProperty(picked picked, selector, property string) error {
+func hasProperty(picked []umwelt.Subject, selector, property string) error {
 	if property == "" {
 		return nil
 	}
 	var names []string
 	seen := map[*registry.EntityType]bool{}
-	for _, e := range picked.entities {
-		t := e.entity.Type
+	for _, e := range picked {
+		t := e.Entity.Type
 		if t.Property(property) != nil {
 			return nil
 		}

@@ -4,11 +4,11 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
 
 	"umwelt/diag"
+	"umwelt/explain"
 )
 
 // diagnostic is a diagnostic in JSON. Without a place, its place is left out.
@@ -90,19 +90,4 @@ func escapeJSON(text []byte) []byte {
 }
 
 // utf8Text is s for JSON: each byte that is not UTF-8 becomes \xHH.
-func utf8Text(s string) string {
-	if utf8.ValidString(s) {
-		return s
-	}
-	var b strings.Builder
-	for len(s) > 0 {
-		r, n := utf8.DecodeRuneInString(s)
-		if r == utf8.RuneError && n == 1 {
-			fmt.Fprintf(&b, `\x%02x`, s[0])
-		} else {
-			b.WriteString(s[:n])
-		}
-		s = s[n:]
-	}
-	return b.String()
-}
+func utf8Text(s string) string { return explain.UTF8(s) }

@@ -6,6 +6,7 @@ import (
 
 	"umwelt"
 	"umwelt/diag"
+	"umwelt/explain"
 	"umwelt/registry"
 	"umwelt/report"
 )
@@ -93,18 +94,7 @@ func declaredText(d *registry.Declaration) string {
 // specificityText is a specificity key as "axes N; taxon a,b,c; …" with the taxa in which
 // it counts anything.
 func specificityText(reg *registry.Registry, s registry.Specificity) string {
-	parts := []string{fmt.Sprintf("axes %d", s.Axes)}
-	for i, t := range s.Triples {
-		if t == (registry.Triple{}) {
-			continue
-		}
-		name := "*"
-		if i < len(reg.Taxa()) {
-			name = reg.Taxa()[i].Name
-		}
-		parts = append(parts, fmt.Sprintf("%s (%d,%d,%d)", name, t[0], t[1], t[2]))
-	}
-	return strings.Join(parts, "; ")
+	return explain.Specificity(reg, s)
 }
 
 func (d rulesInspection) text() string {
