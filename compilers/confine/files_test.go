@@ -209,7 +209,7 @@ func TestIncompleteDirectories(t *testing.T) {
 }
 
 const (
-	whyUnknown = "what else lies there is not in the world, so that only what the world names appears and nothing can be added, in:"
+	whyUnknown = "the world does not list all that lies there, so only what it names appears and nothing can be added:"
 	byName     = "which new files it fits depends on their names, so the tightest reading holds for files created later in "
 )
 

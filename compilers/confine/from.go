@@ -117,7 +117,7 @@ func (r *reader) note(at Source, level compilers.Level, why string) {
 
 const (
 	whyLeft    = "not in the world"
-	whyUnknown = "what else lies there is not in the world, so that only what the world names appears and nothing can be added, in"
+	whyUnknown = "the world does not list all that lies there, so only what it names appears and nothing can be added"
 )
 
 // noteLeft says what had to be covered since the world leaves it out.
