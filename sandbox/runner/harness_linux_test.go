@@ -26,6 +26,9 @@ import (
 // program that attacks from inside.
 func TestMain(m *testing.M) {
 	Main()
+	if filepath.Base(os.Args[0]) == "nsjail" {
+		os.Exit(standIn(os.Args[1:]))
+	}
 	if len(os.Args) > 1 {
 		switch os.Args[1] {
 		case "drive":

@@ -11,6 +11,12 @@ import (
 // findInside reports a command that the sandbox does not have. Without it, a helper
 // program would report the failure as if it were the command's own.
 func findInside(s *Spec) error {
+	_, err := locate(s)
+	return err
+}
+
+// locate is where the command stands in the sandbox.
+func locate(s *Spec) (string, error) {
 	name := s.Command[0]
 	layout := s.Confinement.Layout(s.at())
 	if strings.Contains(name, "/") {
@@ -18,16 +24,16 @@ func findInside(s *Spec) error {
 			name = s.at() + "/" + name
 		}
 		if inside(layout, name) {
-			return nil
+			return name, nil
 		}
-		return &startError{ExitNotFound, "the command was not found in the sandbox"}
+		return "", &startError{ExitNotFound, "the command was not found in the sandbox"}
 	}
 	for dir := range strings.SplitSeq(searchPath(s.Confinement), ":") {
 		if path.IsAbs(dir) && inside(layout, path.Join(dir, name)) {
-			return nil
+			return path.Join(dir, name), nil
 		}
 	}
-	return &startError{ExitNotFound, "the command was not found on the search path of the sandbox"}
+	return "", &startError{ExitNotFound, "the command was not found on the search path of the sandbox"}
 }
 
 // maxLinks is how many links are followed, as in the kernel.

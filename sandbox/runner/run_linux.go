@@ -17,7 +17,7 @@ import (
 
 // Targets are the targets that this package can run, the strongest first.
 func Targets() []Target {
-	return []Target{bwrapTarget, landlockTarget, containerTarget(podman.Tool, "podman runc"), containerTarget(docker.Tool, "docker.io")}
+	return []Target{bwrapTarget, landlockTarget, containerTarget(podman.Tool, "podman runc"), containerTarget(docker.Tool, "docker.io"), nsjailTarget}
 }
 
 // grace is how long the command has to end after a signal, once a second one says that
