@@ -30,7 +30,8 @@ func LoadText(o Options, t Texts) *Policy {
 	for _, src := range append(slices.Clone(t.Views), t.Vocabularies...) {
 		p.record(src)
 	}
-	for _, src := range t.Views {
+	for _, given := range t.Views {
+		src := &Source{Name: given.Name, Text: given.Text, Private: secretsOf(nil).hides}
 		v, list := parser.Parse(src)
 		p.Views = append(p.Views, v)
 		p.Diagnostics = append(p.Diagnostics, list...)

@@ -204,6 +204,7 @@ func (p *Policy) record(src *diag.Source) {
 func (p *Policy) bind(reg *registry.Registry, list diag.List, in registry.Importer) {
 	p.Registry = reg
 	p.Diagnostics = append(p.Diagnostics, list...)
+	defer p.keepSecrets()
 	if list.HasErrors() {
 		return
 	}
@@ -267,7 +268,8 @@ func importer(record func(*diag.Source)) registry.Importer {
 	}
 }
 
-// ReadSource reads a view or a vocabulary, "-" from stdin. At most one byte more than
+// ReadSource reads a view or a vocabulary, "-" from stdin. Its lines that may hold a value
+// which is never printed are private, by the vocabularies that ship with the tool. At most one byte more than
 // 16 MiB is read, so that the parser sees a larger one and refuses it.
 func ReadSource(path string, stdin io.Reader) (*diag.Source, error) {
 	if path == "-" && stdin != nil {
@@ -289,7 +291,7 @@ func readAll(name string, r io.Reader) (*diag.Source, error) {
 	if err != nil {
 		return nil, &fs.PathError{Op: "read", Path: diag.Escape(name), Err: err}
 	}
-	return &diag.Source{Name: filepath.ToSlash(name), Text: text}, nil
+	return &diag.Source{Name: filepath.ToSlash(name), Text: text, Private: secretsOf(nil).hides}, nil
 }
 
 // loadWorld loads the world file, or makes the implicit world where there is none.
@@ -328,7 +330,7 @@ func (p *Policy) worldOptions(o Options) world.Options {
 // WorldOptions are the world package's options for a loaded vocabulary.
 func WorldOptions(o Options, reg *registry.Registry) world.Options {
 	return world.Options{
-		Registry: reg, Root: o.Root, Name: o.Env, AllowOutside: o.AllowOutside, Stat: o.Stat,
+		Private: secretsOf(reg).hides, Registry: reg, Root: o.Root, Name: o.Env, AllowOutside: o.AllowOutside, Stat: o.Stat,
 		Matchers: discover.Matchers(discover.Host{Environ: os.Environ}), Collections: sandbox.Collection,
 	}
 }

@@ -41,6 +41,7 @@ const (
 	Matcher          Code = "matcher"
 	NoMatch          Code = "no-match"
 	UnknownEntity    Code = "unknown-entity"
+	Secret           Code = "secret"
 	Unenforced       Code = "unenforced"
 	BadOption        Code = "bad-option"
 	Invalid          Code = "invalid"
@@ -89,6 +90,7 @@ var Codes = []struct {
 	{Matcher, "A discovery recipe is wrong or found nothing it could use."},
 	{NoMatch, "The rule matches no entity of this world."},
 	{UnknownEntity, "A named entity does not exist in this world."},
+	{Secret, "A value that is never printed would stand in what is printed. Its line is not shown."},
 	{Unenforced, "The target cannot enforce this part of the policy."},
 	{BadOption, "A command-line or target option is wrong."},
 	{Invalid, "The resolved policy breaks a rule of the target's format."},

@@ -15,6 +15,9 @@ import (
 type Source struct {
 	Name string
 	Text []byte
+	// Private, if set, says of a line, which is text[from:to], that it may hold what must
+	// not be printed. What points there then shows neither the line nor words from it.
+	Private func(text []byte, from, to int) bool
 }
 
 // Pos is a place in a source. Line and Column are 1-based and Column counts Unicode
@@ -96,6 +99,9 @@ type Diagnostic struct {
 	Message  string
 	Hint     string    // how to get out of it; may be empty
 	Related  []Related // other places that matter, such as an earlier definition
+	// Private says that what stands at Span may be what must not be printed, so that
+	// neither its line nor words from it are shown. See also Hidden and Text.
+	Private bool
 }
 
 // Related is a second place that a diagnostic speaks of.
@@ -106,7 +112,7 @@ type Related struct {
 
 // Error makes a single diagnostic usable as a Go error.
 func (d Diagnostic) Error() string {
-	head := fmt.Sprintf("%s[%s]: %s", d.Severity, d.Code, d.Message)
+	head := fmt.Sprintf("%s[%s]: %s", d.Severity, d.Code, d.Text())
 	if at := d.Span.String(); at != "" {
 		head = at + ": " + head
 	}

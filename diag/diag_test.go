@@ -117,3 +117,37 @@ func TestCodesAreExplainedOnce(t *testing.T) {
 		seen[c.Code] = true
 	}
 }
+
+// TestHiddenLines holds that neither the line nor what a message quotes from it is shown
+// where the diagnostic or its source says so.
+func TestHiddenLines(t *testing.T) {
+	src := &diag.Source{Name: "v.umw", Text: []byte("open\nhush: s3cr3t\n"), Private: func(text []byte, from, to int) bool {
+		return strings.HasPrefix(string(text[from:to]), "hush")
+	}}
+	for _, c := range []struct {
+		d    diag.Diagnostic
+		want string
+	}{
+		{diag.Diagnostic{Severity: diag.Error, Code: diag.Syntax, Span: span(src, 0, 4), Message: `found "open"`},
+			"v.umw:1:1: error[syntax]: found \"open\"\n    1 | open\n      | ^^^^\n"},
+		{diag.Diagnostic{Severity: diag.Error, Code: diag.Syntax, Span: span(src, 11, 17), Message: `found "s3cr3t"`},
+			"v.umw:2:7: error[syntax]: The text does not follow the grammar. The statement is skipped and the rest is still read\n    2 | (not shown: a value that is never printed may stand here)\n"},
+		{diag.Diagnostic{Severity: diag.Error, Code: diag.Unterminated, Span: span(src, 11, 17), Message: "never closed"},
+			"v.umw:2:7: error[unterminated]: never closed\n    2 | (not shown: a value that is never printed may stand here)\n"},
+		{diag.Diagnostic{Severity: diag.Warning, Code: diag.UnknownProperty, Span: span(src, 0, 4), Message: `no "open"`, Private: true},
+			"v.umw:1:1: warning[unknown-property]: no \"open\"\n    1 | (not shown: a value that is never printed may stand here)\n"},
+		{diag.Diagnostic{Severity: diag.Error, Code: diag.BadValue, Message: `s3cr3t is no number`, Private: true},
+			"error[bad-value]: The value does not fit the property's or attribute's type or range\n"},
+	} {
+		var b strings.Builder
+		if err := diag.Render(&b, c.d, false); err != nil {
+			t.Fatal(err)
+		}
+		if b.String() != c.want {
+			t.Errorf("got:\n%s\nwant:\n%s", b.String(), c.want)
+		}
+		if strings.Contains(c.d.Error(), "s3cr3t") {
+			t.Errorf("as an error: %s", c.d.Error())
+		}
+	}
+}

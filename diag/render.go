@@ -1,7 +1,6 @@
 package diag
 
 import (
-	"bytes"
 	"fmt"
 	"io"
 	"strings"
@@ -26,8 +25,8 @@ func Render(w io.Writer, d Diagnostic, colour bool) error {
 	if at := d.Span.String(); at != "" {
 		b.WriteString(at + ": ")
 	}
-	fmt.Fprintf(&b, "%s: %s\n", paint(tint, fmt.Sprintf("%s[%s]", d.Severity, d.Code)), Escape(d.Message))
-	excerpt(&b, d.Span, func(s string) string { return paint(tint, s) })
+	fmt.Fprintf(&b, "%s: %s\n", paint(tint, fmt.Sprintf("%s[%s]", d.Severity, d.Code)), Escape(d.Text()))
+	excerpt(&b, &d, func(s string) string { return paint(tint, s) })
 	if d.Hint != "" {
 		fmt.Fprintf(&b, "  hint: %s\n", Escape(d.Hint))
 	}
@@ -50,16 +49,17 @@ func RenderAll(w io.Writer, l List, colour bool) error {
 
 // excerpt writes the line the span starts on and underlines the part of the span that
 // lies on it. Long lines are cut around the span.
-func excerpt(b *strings.Builder, s Span, paint func(string) string) {
+func excerpt(b *strings.Builder, d *Diagnostic, paint func(string) string) {
+	s := d.Span
 	if !s.IsValid() || int(s.Start.Offset) > len(s.Source.Text) {
 		return
 	}
-	text, at := s.Source.Text, int(s.Start.Offset)
-	from := bytes.LastIndexByte(text[:at], '\n') + 1
-	to := len(text)
-	if i := bytes.IndexByte(text[at:], '\n'); i >= 0 {
-		to = at + i
+	if d.Hidden() {
+		fmt.Fprintf(b, "%5d | (not shown: a value that is never printed may stand here)\n", s.Start.Line)
+		return
 	}
+	text, at := s.Source.Text, int(s.Start.Offset)
+	from, to := s.line()
 	end := min(max(int(s.End.Offset), at), to)
 	cutFrom, cutTo := from, to
 	if at-from > maxLine/2 {

@@ -24,6 +24,24 @@ func (r *Registry) Bind(o Options, views ...*ast.View) *Bound {
 	return out
 }
 
+// keepPrivate marks the new diagnostics where the target of a rule has a property whose value
+// is never printed: the value may stand where they point, under a wrong name too.
+func (b *binder) keepPrivate(sel *Selector) {
+	if len(b.List) > b.told && b.reg.holdsSecret(sel) {
+		for i := range b.List[b.told:] {
+			b.List[b.told+i].Private = true
+		}
+	}
+}
+
+// holdsSecret reports whether a selector's target may have a property whose value is never
+// printed.
+func (r *Registry) holdsSecret(sel *Selector) bool {
+	return slices.ContainsFunc(r.types, func(t *EntityType) bool {
+		return (sel.Target.Type == nil || sel.Target.Type == t) && slices.ContainsFunc(t.Properties, func(p *Property) bool { return p.Secret })
+	})
+}
+
 // maxDiagnostics bounds the diagnostics of one binding. One more counts the rest.
 const maxDiagnostics = 1000
 
@@ -142,6 +160,7 @@ func (b *binder) statements(nodes []ast.Node, s scope) {
 			b.order++
 			for i := range s.rules {
 				b.declaration(i, n, s)
+				b.keepPrivate(s.rules[i].Selector)
 				b.tidy()
 			}
 		}
@@ -434,7 +453,7 @@ func (r *Registry) TypeFixed(sel *Selector, name string, members []string, at di
 		b := binder{reg: r}
 		b.unknownProperty(sel, &ast.Declaration{Property: name, PropertyAt: at})
 		d := b.List[0]
-		d.Severity = diag.Error
+		d.Severity, d.Private = diag.Error, r.holdsSecret(sel)
 		return nil, diag.List{d}
 	}
 	var out []TypedValue
@@ -459,7 +478,7 @@ func (r *Registry) TypeFixed(sel *Selector, name string, members []string, at di
 		out = append(out, TypedValue{Property: p, Value: v})
 	}
 	if len(out) == 0 {
-		l.Errorf(diag.BadValue, at, "%s: %s", name, problem)
+		l.Errorf(diag.BadValue, at, "%s: %s", name, problem).Private = r.holdsSecret(sel)
 	}
 	return out, l
 }

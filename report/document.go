@@ -102,7 +102,7 @@ type Diagnostic struct {
 func Diagnostics(list diag.List) []Diagnostic {
 	out := make([]Diagnostic, len(list))
 	for i, d := range list {
-		out[i] = Diagnostic{Severity: d.Severity.String(), Code: string(d.Code), Place: place(d.Span), Message: d.Message, Hint: d.Hint}
+		out[i] = Diagnostic{Severity: d.Severity.String(), Code: string(d.Code), Place: place(d.Span), Message: d.Text(), Hint: d.Hint}
 	}
 	return out
 }

@@ -341,7 +341,7 @@ func (a *assembly) fixOne(group []*registry.Selector, values [][]registry.TypedV
 		fits = true
 		values[i] = append(values[i], typed...)
 		if slices.ContainsFunc(typed, func(v registry.TypedValue) bool { return v.Property.Secret }) {
-			a.Errorf(diag.BadValue, p.keyAt, "%s is never printed, so it cannot stand in a world file", diag.Quote(p.key))
+			a.Errorf(diag.Secret, p.keyAt, "%s is never printed, so it cannot stand in a world file", diag.Quote(p.key)).Private = true
 			return
 		}
 	}

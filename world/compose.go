@@ -51,6 +51,16 @@ func newComposer(o Options) *composer {
 	return c
 }
 
+// source is a source that keeps private what the options say.
+func (c *composer) source(src *diag.Source) *diag.Source {
+	if c.o.Private == nil || src.Private != nil {
+		return src
+	}
+	own := *src
+	own.Private = c.o.Private
+	return &own
+}
+
 // sections are what of a file takes part: all of it, or one key.
 type section string
 
@@ -296,6 +306,7 @@ func (c *composer) nested(id string, n *node, src *diag.Source, only section) {
 		}
 		return
 	}
+	src = c.source(src)
 	doc := readDocument(src, c.o.Registry, &c.List)
 	if doc == nil {
 		return

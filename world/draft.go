@@ -221,6 +221,14 @@ func (c *composer) complete(d *draft, at diag.Span, snapshot bool) bool {
 func (c *composer) readAttribute(t *registry.EntityType, p pair) (Attribute, bool) {
 	registered := t.Attribute(p.key)
 	if registered == nil {
+		if near := nearSecret(t, p.key); near != "" {
+			d := c.Errorf(diag.Secret, p.keyAt, "%s of %s is never printed, so it cannot stand in a world file", diag.Quote(near), t.Name)
+			d.Private = true
+			if !strings.EqualFold(near, p.key) {
+				d.Message = "no vocabulary registers the attribute " + diag.Quote(p.key) + " of " + t.Name + ", and " + d.Message
+			}
+			return Attribute{}, false
+		}
 		return c.freeAttribute(t, p)
 	}
 	a := Attribute{Name: registered.Name}
@@ -254,6 +262,17 @@ func (c *composer) readAttribute(t *registry.EntityType, p pair) (Attribute, boo
 	}
 	a.Text, a.List = v.Text, v.List
 	return a, true
+}
+
+// nearSecret is the property of t that is never printed and that a name means, or "".
+func nearSecret(t *registry.EntityType, name string) string {
+	var names []string
+	for _, p := range t.Properties {
+		if p.Secret {
+			names = append(names, p.Name)
+		}
+	}
+	return diag.Suggest(name, names)
 }
 
 func (c *composer) freeAttribute(t *registry.EntityType, p pair) (Attribute, bool) {

@@ -22,6 +22,7 @@ func Load(path string, o Options) (*World, diag.List) {
 // LoadText is Load for text that is at hand. Includes are looked up in dir; "" allows none.
 func LoadText(src *diag.Source, dir string, o Options) (*World, diag.List) {
 	c := newComposer(o)
+	src = c.source(src)
 	id := src.Name
 	if dir != "" {
 		base, err := resolve(dir)

@@ -22,6 +22,8 @@ type Options struct {
 	// Stat makes discovery record what needs a look at each entity (size, time, mode)
 	// beside what the listing of a directory tells.
 	Stat bool
+	// Private becomes that of the sources, see diag.Source; nil hides nothing.
+	Private func(text []byte, from, to int) bool
 	// Matchers are the discovery matchers that recipes may name.
 	Matchers []Discoverer
 	// Collections gives the text of a named collection, itself a world file, for the key

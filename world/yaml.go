@@ -182,6 +182,9 @@ func decode(src *diag.Source, l *diag.List) (root *yaml.Node) {
 	fail := func(err error) {
 		at := diag.Span{Source: src, Start: diag.Pos{Line: 1, Column: 1}, End: diag.Pos{Line: 1, Column: 1}}
 		message := strings.TrimPrefix(err.Error(), "yaml: ")
+		if strings.HasPrefix(message, "unknown anchor ") {
+			message = "an alias has no anchor before it" // the name may be a value without quotes
+		}
 		if m := yamlLine.FindStringSubmatchIndex(message); m != nil {
 			line, _ := strconv.Atoi(message[m[2]:m[3]])
 			message = message[:m[0]] + message[m[1]:]

@@ -42,7 +42,7 @@ func placeOf(at diag.Span) *place {
 func diagnostics(list diag.List) []diagnostic {
 	out := make([]diagnostic, 0, len(list))
 	for _, d := range list {
-		out = append(out, diagnostic{d.Severity, d.Code, placeOf(d.Span), utf8Text(d.Message), utf8Text(d.Hint)})
+		out = append(out, diagnostic{d.Severity, d.Code, placeOf(d.Span), utf8Text(d.Text()), utf8Text(d.Hint)})
 	}
 	return out
 }
