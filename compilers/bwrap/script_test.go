@@ -23,7 +23,10 @@ func shells(t *testing.T) [][]string {
 		}
 	}
 	if len(out) < 2 {
-		t.Fatalf("dash and bash are needed, and there is %v", out)
+		if os.Getenv("UMWELT_REQUIRE_TOOLS") == "1" {
+			t.Fatalf("dash and bash are needed, and there is %v", out)
+		}
+		t.Skipf("dash and bash are needed, and there is %v", out)
 	}
 	return out
 }
