@@ -1,6 +1,8 @@
 package lint
 
 import (
+	"slices"
+
 	"umwelt/cascade"
 	"umwelt/registry"
 )
@@ -36,7 +38,7 @@ type voiding struct {
 
 // mostQualified bounds with how many others a declaration is compared, about one property
 // of one entity. Where more would have to be looked at, it is taken to count.
-const mostQualified = 64
+const mostQualified = 16
 
 // findLives says of every declaration whether it ever counts. One counts on an entity
 // unless another, that holds whenever it does, makes it void: by a higher precedence where
@@ -107,16 +109,20 @@ func (f *Facts) voids(contest cascade.Contest) []*cascade.Candidate {
 	case single(p):
 		// Nothing behind the first that needs no context can count, so what stands before it
 		// is all that has to be looked at.
-		above := 0
+		plain := slices.IndexFunc(list, func(c *cascade.Candidate) bool { return len(c.Rule.Selector.Qualifiers) == 0 })
 		for k, c := range list {
-			for _, a := range list[:above] {
+			above := list[:min(k, mostQualified)]
+			if plain >= 0 && plain < k {
+				above = list[:min(plain, mostQualified)]
+			}
+			for _, a := range above {
 				if a.Declaration.Order != c.Declaration.Order && whenever(a.Rule, c.Rule) {
 					out[k] = a
 					break
 				}
 			}
-			if above == k && (k == 0 || len(list[k-1].Rule.Selector.Qualifiers) > 0) && k < mostQualified {
-				above = k + 1
+			if out[k] == nil && plain >= 0 && plain < k && list[plain].Declaration.Order != c.Declaration.Order {
+				out[k] = list[plain]
 			}
 		}
 	case p.Comparison == registry.AtMost, p.Comparison == registry.AtLeast, p.Comparison == registry.In:
