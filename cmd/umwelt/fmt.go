@@ -17,8 +17,10 @@ func fmtCommand(std *streams) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "fmt VIEW…",
 		Short: "Lay views out in their canonical form",
-		Long: `Fmt prints views in their canonical layout. Comments and blank lines stay, and the meaning
-does not change. With --check it prints the names of the files that are not in that form,
+		Long: `Fmt prints views in their canonical layout. What stands on one line stays on one; the
+braces of neighbouring one-line blocks stand below each other, and so do the comments
+behind neighbouring lines. Comments and blank lines stay, and the meaning does not change.
+With --check it prints the names of the files that are not in that form,
 with --diff what would change; both exit with 1 where there are any. With -w it rewrites
 the files in place, each whole or not at all.
 
