@@ -21,9 +21,9 @@ import (
 // runFlags are the flags of run alone.
 type runFlags struct {
 	policyFlags
-	target, reportTo, hooks string
-	allowUnenforced, set    []string
-	workspace               bool
+	target, reportTo, hooks, observeTo string
+	allowUnenforced, set               []string
+	workspace                          bool
 }
 
 func runCommand(std *streams) *cobra.Command {
@@ -55,6 +55,7 @@ not found; 2 where the input is unusable; 3 where nothing here can hold the comm
 	flags.StringVarP(&f.target, "target", "t", "", "`name` of the target (default: the strongest that enforces the view)")
 	flags.StringArrayVar(&f.allowUnenforced, "allow-unenforced", nil, "do without the restrictions that `type.property` makes, where the target cannot enforce them (repeatable)")
 	flags.StringVar(&f.reportTo, "report", "", "write a report of the run to `file`, as JSON")
+	flags.StringVar(&f.observeTo, "observe", "", "write what was observed of the run to `file`, as JSON lines")
 	flags.BoolVar(&f.workspace, "workspace", false, "let the command work on a copy of what the view shows, and bring back at the end what the view allows")
 	flags.StringArrayVar(&f.set, "set", nil, "an option of the target, as `key=value` (repeatable)")
 	must(c.RegisterFlagCompletionFunc("set", completeSet))
@@ -163,6 +164,9 @@ func (f *runFlags) run(std *streams, views, command []string) error {
 // runCommand runs the command itself.
 func (f *runFlags) runCommand(std *streams, t runner.Target, r *runReport, views []string) error {
 	spec := runner.Spec{Confinement: r.confinement, Values: runner.Values(r.policy.Resolution), Environ: os.Environ(), Command: r.command, Set: r.set, Stop: r.stop}
+	if f.observeTo != "" {
+		spec.Observe = &r.observed
+	}
 	if r.workspace != nil {
 		spec.Confinement, spec.At = r.workspace.confinement, r.confinement.Root
 	}
@@ -188,7 +192,7 @@ func runFailed(err error) error {
 	return statusError{runner.ExitFailed, "nothing was run: " + err.Error()}
 }
 
-// status writes the report and gives the exit status of the run.
+// status writes the report and the observations and gives the exit status of the run.
 func (f *runFlags) status(std *streams, t runner.Target, r *runReport) error {
 	for _, remark := range r.result.Remarks {
 		fmt.Fprintf(std.err, "umwelt: %s\n", diag.Escape(remark))
@@ -198,6 +202,15 @@ func (f *runFlags) status(std *streams, t runner.Target, r *runReport) error {
 	}
 	if f.reportTo != "" {
 		if err := std.writeJSON(f.reportTo, r.document(t)); err != nil {
+			return err
+		}
+	}
+	if f.observeTo != "" {
+		lines, err := r.observations()
+		if err == nil {
+			err = std.write(f.observeTo, lines)
+		}
+		if err != nil {
 			return err
 		}
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -29,6 +30,7 @@ type runReport struct {
 	workspace   *virtual
 	applied     *workspace.Report
 	hooks       []hookResult
+	observed    bytes.Buffer // what the proxy said
 	stop        <-chan os.Signal
 }
 
