@@ -4,6 +4,7 @@ package all
 import (
 	"umwelt/compilers"
 	"umwelt/compilers/bwrap"
+	"umwelt/compilers/delegate"
 	"umwelt/compilers/docker"
 	"umwelt/compilers/jsontarget"
 	"umwelt/compilers/kubernetes"
@@ -24,6 +25,7 @@ func Compilers() []compilers.Compiler {
 		docker.Compiler,
 		kubernetes.Compiler(),
 		vfs.Compiler(),
+		delegate.Compiler,
 		jsontarget.Compiler(),
 	}
 }
