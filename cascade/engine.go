@@ -36,6 +36,8 @@ type Engine struct {
 	sensible []int32 // the selectors that ask for descendants
 	wary     bool    // some context qualifier does
 
+	walkers sync.Pool // of *walker, for entities that are not in the world
+
 	callOnce sync.Once // calls is worked out when something follows another entity
 	calls    map[phantom][]int32
 }

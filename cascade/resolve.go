@@ -238,7 +238,11 @@ func (r *Resolution) ResolveEntity(ent *world.Entity) []*Effective {
 
 // fitting is the sorted set of selectors that fit an entity that need not be in the world.
 func (e *Engine) fitting(ent *world.Entity) []int32 {
-	w := newWalker(e.plan, e.world, e.matcher.Fork())
+	w, ok := e.walkers.Get().(*walker)
+	if !ok {
+		w = newWalker(e.plan, e.world, e.matcher.Fork())
+	}
+	defer e.walkers.Put(w)
 	w.match(ent, -1, e.lineageOf(ent, w))
 	return slices.Clone(w.ends)
 }

@@ -1,6 +1,7 @@
 package cascade
 
 import (
+	"math"
 	"slices"
 
 	"umwelt/world"
@@ -35,6 +36,10 @@ func newWalker(p *plan, w *world.World, m *world.Matcher) *walker {
 // match fills own and ends for an entity; i is -1 where it is not in the world.
 func (w *walker) match(e *world.Entity, i int, in *inheritance) {
 	w.own, w.ends = w.own[:0], w.ends[:0]
+	if w.round >= math.MaxUint32-2 {
+		clear(w.verdicts) // what is remembered of early rounds would look like new
+		w.round = 0
+	}
 	w.round += 2
 	w.found = w.plan.index.candidates(w.found[:0], e)
 	for _, c := range w.found {
