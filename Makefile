@@ -34,6 +34,7 @@ unit:
 
 bench: ## Every benchmark, each beside its peer.
 	$(GO) test -run '^$$' -bench . -benchmem ./...
+	@for m in $(NESTED); do echo "== go test -bench in $$m"; (cd $$m && $(GO) test -run '^$$' -bench . -benchmem ./...) || exit 1; done
 
 fuzz: ## Every fuzz target for FUZZTIME (10m) each.
 	@internal/ci/fuzz.sh
