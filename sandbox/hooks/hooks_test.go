@@ -61,4 +61,6 @@ func TestResultJSON(t *testing.T) {
 	}
 }
 
-func escapes(s string) bool { return strings.ContainsAny(s, "\x1b\r\x00") || strings.Contains(s, "\xff") }
+func escapes(s string) bool {
+	return strings.ContainsAny(s, "\x1b\r\x00") || strings.Contains(s, "\xff")
+}
