@@ -271,7 +271,7 @@ func (p *parser) inline(root *node, i int) {
 			out[k] = c
 		}
 	}
-	p.file.Inline = &diag.Source{Name: p.file.Source.Name, Text: out}
+	p.file.Inline = &diag.Source{Name: p.file.Source.Name, Text: out, Private: p.file.Source.Private}
 }
 
 // keys reports keys that are not known.

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -93,18 +92,18 @@ func (f *policyFlags) sharedVocabulary(old, now []*ast.View) (*registry.Registry
 }
 
 func (p *policyPair) loadWorlds(o umwelt.Options, old, now []string) error {
-	root, err := filepath.Abs(cmp.Or(o.Root, "."))
-	if err != nil {
-		return problem(diag.BadPath, "", "the root %s has no absolute path: %v", diag.Quote(o.Root), err)
+	root, list := umwelt.ResolveRoot(o.Root)
+	if list.HasErrors() {
+		return &problemsError{list}
 	}
 	o.Root = root
 	path, err := worldOf(o, slices.Concat(old, now))
 	if err != nil {
 		return err
 	}
-	var src *diag.Source
-	if path != "" {
-		if src, err = umwelt.ReadSource(path, o.Stdin); err != nil {
+	var given *diag.Source // what standard input says, which can be read only once
+	if path == "-" {
+		if given, err = umwelt.ReadSource(path, o.Stdin); err != nil {
 			return problem(diag.Unreadable, "", "the world file cannot be read: %v", err)
 		}
 	}
@@ -117,10 +116,13 @@ func (p *policyPair) loadWorlds(o umwelt.Options, old, now []string) error {
 		for _, attr := range []string{"size", "mtime", "mode", "links"} {
 			options.Stat = options.Stat || p.old.Mentions(attr) || p.new.Mentions(attr)
 		}
-		if src == nil {
+		switch {
+		case path == "":
 			return world.Implicit(options)
+		case given != nil:
+			return world.LoadText(given, ".", options)
 		}
-		return world.LoadText(src, filepath.Dir(path), options)
+		return world.Load(path, options)
 	}
 	envs := []string{o.Env}
 	for i := 0; i < len(envs); i++ {

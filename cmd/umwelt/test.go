@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"errors"
 	"io/fs"
 	"os"
@@ -164,10 +163,8 @@ func (f *testFlags) subject(path string, file *policytest.File, report *testRepo
 	for _, t := range file.Views {
 		views = append(views, in(&t, ""))
 	}
-	report.read = append(append(report.read, o.Vocabularies...), views...)
 	var p *umwelt.Policy
 	if file.Inline == nil {
-		report.read = append(report.read, cmp.Or(o.World, umwelt.FindWorld(o.Root, views)))
 		p = umwelt.Load(o, views...)
 	} else {
 		p = umwelt.Parse(o, views...)
@@ -175,20 +172,23 @@ func (f *testFlags) subject(path string, file *policytest.File, report *testRepo
 			inlineWorld(p, o, file.Inline, dir)
 		}
 	}
-	report.reads(p)
+	report.read = append(append(report.read, o.Vocabularies...), views...) // those that cannot be read, too
+	for _, src := range p.Sources {
+		report.read = append(report.read, src.Name)
+	}
 	return p
 }
 
 // inlineWorld resolves a parsed policy over a world that the test file itself holds.
 func inlineWorld(p *umwelt.Policy, o umwelt.Options, src *diag.Source, dir string) {
-	root, err := filepath.Abs(o.Root)
-	if err != nil {
-		p.Diagnostics.Errorf(diag.BadPath, diag.Span{}, "the root %s has no absolute path: %v", diag.Quote(o.Root), err)
+	root, list := umwelt.ResolveRoot(o.Root)
+	if p.Diagnostics = append(p.Diagnostics, list...); list.HasErrors() {
 		return
 	}
 	o.Root = root
 	options := umwelt.WorldOptions(o, p.Registry)
 	options.Named, options.Declared = p.Bound.Pins(), p.Bound.Entities
+	options.Read = func(src *diag.Source) { p.Sources = append(p.Sources, src) }
 	w, list := world.LoadText(src, dir, options)
 	p.World = w
 	if p.Diagnostics = append(p.Diagnostics, list...); w == nil || p.Diagnostics.HasErrors() {
@@ -201,13 +201,13 @@ func inlineWorld(p *umwelt.Policy, o umwelt.Options, src *diag.Source, dir strin
 // picker finds the entities of a policy that a selector fits.
 func picker(p *umwelt.Policy) func(string) ([]policytest.Target, bool, diag.List) {
 	return func(selector string) (found []policytest.Target, unusable bool, list diag.List) {
-		picked, err := pick(p, selector)
+		subjects, err := p.Select(selector)
 		if err != nil {
-			list = problemsOf(err)
+			list = problemsOf(asProblem(err))
 			return nil, slices.ContainsFunc(list, func(d diag.Diagnostic) bool { return d.Code != diag.UnknownEntity }), list
 		}
-		for _, e := range picked.entities {
-			found = append(found, policytest.Target{Entity: e.entity, Index: e.index})
+		for _, s := range subjects {
+			found = append(found, policytest.Target{Entity: s.Entity, Index: s.Index})
 		}
 		return found, false, nil
 	}

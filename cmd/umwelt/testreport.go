@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"strings"
 
-	"umwelt"
 	"umwelt/diag"
 	"umwelt/policytest"
 )
@@ -49,27 +48,6 @@ func (r *testReport) cover(c *policytest.Coverage) {
 				r.parts = append(r.parts, coveredPart{p, i == 1})
 			}
 			r.parts[at].Noticed = r.parts[at].Noticed || p.Noticed
-		}
-	}
-}
-
-// reads notes the files that a policy was made of, imports and includes among them.
-func (r *testReport) reads(p *umwelt.Policy) {
-	seen := map[*diag.Source]bool{}
-	add := func(s *diag.Source) {
-		if s != nil && !seen[s] {
-			seen[s] = true
-			r.read = append(r.read, s.Name)
-		}
-	}
-	if p.Bound != nil {
-		for _, rule := range p.Bound.Rules {
-			add(rule.At.Source)
-		}
-	}
-	if p.World != nil {
-		for i := range p.World.Entities {
-			add(p.World.Entities[i].Provenance.At.Source)
 		}
 	}
 }
