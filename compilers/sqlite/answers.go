@@ -18,13 +18,13 @@ LEFT JOIN cohort_resolved AS r ON r.cohort_id = f.cohort_id AND r.property_id = 
 
 // answers are the views of effective values: all of them, one with a row per entity for
 // each type, and one for each target of what it reads.
-func (d *dialect) answers(p *properties, strata [][]int, targets []compilers.Info) []view {
-	out := []view{d.cohortEffective(p, strata), {"effective_properties", effectiveProperties}}
-	for _, t := range p.reg.Types() {
-		out = append(out, p.pivot(t))
+func (d *dialect) answers(db *database, targets []compilers.Info) []view {
+	out := append(d.effective(db), view{"effective_properties", effectiveProperties})
+	for _, t := range db.reg.Types() {
+		out = append(out, db.pivot(t))
 	}
 	for _, info := range targets {
-		out = append(out, p.target(info))
+		out = append(out, db.target(info))
 	}
 	return out
 }

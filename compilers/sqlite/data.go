@@ -24,12 +24,13 @@ type row []any
 // database is a resolved policy as plain rows.
 type database struct {
 	*properties
-	res     *cascade.Resolution
-	strata  [][]int
-	rows    map[string][]row
-	cohort  map[absent]int    // of entities that are named and do not exist
-	secrets map[string]string // a token for each secret text
-	err     error
+	res       *cascade.Resolution
+	dependent []int // the properties that depend on others, each after those
+	rows      map[string][]row
+	locked    lockCount
+	cohort    map[absent]int    // of entities that are named and do not exist
+	secrets   map[string]string // a token for each secret text
+	err       error
 }
 
 // absent is an entity that is named and does not exist.
@@ -51,12 +52,9 @@ func read(in compilers.Input) (*database, error) {
 		properties: newProperties(res.Registry()), res: res, rows: map[string][]row{}, cohort: map[absent]int{},
 		secrets: map[string]string{},
 	}
-	var circle []string
-	if db.strata, circle = db.properties.strata(); circle != nil {
-		return nil, fmt.Errorf("in this vocabulary properties depend on one another in a circle, which SQL cannot follow: %s", diag.Escape(fmt.Sprint(circle)))
-	}
-	if len(db.strata) > maxStrata {
-		return nil, fmt.Errorf("in this vocabulary properties follow one another more than %d deep", maxStrata)
+	var err error
+	if db.dependent, err = db.properties.order(); err != nil {
+		return nil, err
 	}
 	if err := db.checkNames(); err != nil {
 		return nil, err
@@ -101,6 +99,9 @@ func (db *database) checkNames() error {
 		}
 		for _, p := range t.Properties {
 			errs = append(errs, name(p.Name))
+			if p.Through != "" && p.Type.Shape == registry.List && p.Restrictive != registry.NoDirection {
+				errs = append(errs, fmt.Errorf("the property %s is a list that follows other entities, which a database cannot keep in order; a set can follow", db.name(db.id[p])))
+			}
 			numeric := p.Comparison == registry.AtMost || p.Comparison == registry.AtLeast
 			if p.Secret && (numeric || p.Gates != "" || p.Restrictive != registry.NoDirection) {
 				errs = append(errs, fmt.Errorf("the secret property %s is compared with others, so a database would have to hold it", db.name(db.id[p])))

@@ -51,7 +51,7 @@ func file(db *database, targets []compilers.Info) ([]byte, error) {
 	for _, statement := range existingContext {
 		exec(statement)
 	}
-	for _, v := range append(sqliteDialect.ground(), sqliteDialect.answers(db.properties, db.strata, targets)...) {
+	for _, v := range append(sqliteDialect.ground(db), sqliteDialect.answers(db, targets)...) {
 		exec(v.create())
 	}
 	exec("COMMIT")

@@ -27,6 +27,7 @@ func (db *database) rules() {
 			layer = b.Layers[rule.Layer]
 		}
 		cells := []any{rule.Index, sel.Text, taxonName(sel.Taxon), layer, rule.Layer, key, db.res.Matched(rule)}
+		db.add("selectors", rule.Index, "rule")
 		db.add("rules", append(cells, place(rule.At)...)...)
 		for _, d := range rule.Declarations {
 			rank := rule.Layer
@@ -45,6 +46,7 @@ func (db *database) rules() {
 	n = 0
 	for i := range db.res.World().Fixed {
 		f := &db.res.World().Fixed[i]
+		db.add("selectors", db.fixedSelector(i), "fixed")
 		for _, v := range f.Values {
 			text, number, members := db.value(v.Property, v.Value)
 			cells := []any{n, db.fixedSelector(i), f.Selector.Text, taxonName(f.Selector.Taxon), typeName(v.Property.Entity, db.reg), db.id[v.Property], v.Property.Name, text, number, members}
@@ -142,6 +144,7 @@ func (db *database) cohorts() {
 	var todo []pending
 	fill := func(id int, ent *world.Entity, rules []*registry.Rule, fixed []int) {
 		db.add("cohorts", id, typeName(ent.Type, db.reg))
+		db.locked.add(rules, ent.Type)
 		for _, rule := range rules {
 			db.add("cohort_selectors", id, rule.Index)
 		}
@@ -157,6 +160,11 @@ func (db *database) cohorts() {
 			}
 		}
 	}
+	defer func() {
+		if db.locked.lists > maxLocks {
+			db.fail("more than %d locks on one list fit the same entity", maxLocks)
+		}
+	}()
 	list := e.Cohorts()
 	for i, c := range list {
 		fill(i, &w.Entities[c.First], c.Rules, c.Fixed)

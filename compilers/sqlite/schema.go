@@ -91,6 +91,7 @@ var tables = []table{
 	{name: "entity_provenance", columns: all(number("entity_id"), words("origin"), number("overridden"), maybe(words("found_by")), span()), key: []string{"entity_id"}},
 	{name: "withheld", columns: all(number("position"), words("type", "entity", "classes", "attributes")), key: []string{"position"}},
 	{name: "layers", columns: all(number("position"), words("layer")), key: []string{"position"}},
+	{name: "selectors", columns: all(number("selector_id"), words("kind")), key: []string{"selector_id"}},
 	{name: "rules", columns: all(number("selector_id"), words("selector"), maybe(words("taxon", "layer")), number("layer_position"), words("specificity"), number("matched"), span()),
 		key: []string{"selector_id"}},
 	{name: "declarations", columns: all(number("id", "selector_id"), words("type"), number("property_id"), words("property_name"), value(),

@@ -25,7 +25,7 @@ func scripter(d *dialect) func(*database, []compilers.Info) ([]byte, error) {
 		for _, x := range indexes {
 			b.WriteString("CREATE INDEX " + x[0] + "_by_" + x[1] + " ON " + x[0] + " (" + x[1] + ");\n")
 		}
-		for _, v := range append(d.ground(), d.answers(db.properties, db.strata, targets)...) {
+		for _, v := range append(d.ground(db), d.answers(db, targets)...) {
 			b.WriteString(v.create() + ";\n")
 		}
 		b.WriteString(d.epilogue)

@@ -1,0 +1,154 @@
+package cascade_test
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	_ "modernc.org/sqlite"
+	"pgregory.net/rapid"
+
+	"umwelt/cascade"
+	"umwelt/compilers"
+	"umwelt/compilers/sqlite"
+)
+
+// TestSQLAgainstNaive compares what the views of a database compute with the engine and
+// the naive evaluator, on random vocabularies, worlds, views and contexts.
+func TestSQLAgainstNaive(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		c := drawCase(t)
+		e, refs := build(t, c, identity(len(c.entities)))
+		r, list := e.Resolve(refs)
+		if list.HasErrors() {
+			t.Fatalf("%v\n%s", list.Err(), c)
+		}
+		db := openSQL(t, compileSQL(t, r, "sqlite"))
+		defer db.Close()
+		// The context that the database was made in, then others.
+		for k := range 3 {
+			if k > 0 {
+				c.context = rapid.SliceOfNDistinct(rapid.IntRange(0, len(c.entities)-1), 0, 3, func(i int) int { return i }).Draw(t, "context")
+				setContext(t, db, c)
+			}
+			want := expected(c)
+			if got := sqlAnswers(t, db, c); got != want {
+				t.Fatalf("%s\nSQL and naive evaluator differ:\n%s", c, firstDifferences(got, want))
+			}
+		}
+	})
+}
+
+// compileSQL is what a database target writes for a resolution.
+func compileSQL(t tester, r *cascade.Resolution, target string) []byte {
+	t.Helper()
+	for _, c := range sqlite.Compilers(nil) {
+		if c.Info.Name == target {
+			out := c.Compile(compilers.Input{Resolution: r})
+			if err := out.Diagnostics.Err(); err != nil {
+				t.Fatalf("%v", err)
+			}
+			return out.Text
+		}
+	}
+	t.Fatalf("no target %s", target)
+	return nil
+}
+
+func openSQL(t tester, file []byte) *sql.Conn {
+	t.Helper()
+	pool, err := sql.Open("sqlite", ":memory:")
+	if err != nil {
+		t.Fatalf("%v", err)
+	}
+	conn, err := pool.Conn(context.Background())
+	if err != nil {
+		t.Fatalf("%v", err)
+	}
+	err = conn.Raw(func(c any) error { return c.(interface{ Deserialize([]byte) error }).Deserialize(file) })
+	if err != nil {
+		t.Fatalf("%v", err)
+	}
+	return conn
+}
+
+func setContext(t tester, db *sql.Conn, c *mCase) {
+	t.Helper()
+	_, err := db.ExecContext(context.Background(), "DELETE FROM active_context")
+	for _, i := range c.context {
+		if err == nil {
+			_, err = db.ExecContext(context.Background(), "INSERT INTO active_context VALUES (?, ?)", sqlType(c, c.entities[i].typ), c.entities[i].id)
+		}
+	}
+	if err != nil {
+		t.Fatalf("%v", err)
+	}
+}
+
+// sqlType is what a database calls a type: with its taxon where two have the name.
+func sqlType(c *mCase, typ *mType) string {
+	for _, other := range c.vocabulary.types {
+		if other != typ && other.name == typ.name {
+			return typ.ref()
+		}
+	}
+	return typ.name
+}
+
+// everyAnswer is one row per property of every entity, as text.
+const everyAnswer = `SELECT e.type, e.entity, p.property_name, coalesce(f.source, 'none'), f.value, r.value, f.sets
+FROM entities AS e JOIN property_types AS p ON p.type = e.type
+LEFT JOIN cohort_effective AS f ON f.cohort_id = e.cohort_id AND f.property_id = p.id
+LEFT JOIN cohort_resolved AS r ON r.cohort_id = e.cohort_id AND r.property_id = p.id`
+
+// sqlAnswers prints everything that the views say, as expected does.
+func sqlAnswers(t tester, db *sql.Conn, c *mCase) string {
+	t.Helper()
+	rows, err := db.QueryContext(context.Background(), everyAnswer)
+	if err != nil {
+		t.Fatalf("%v", err)
+	}
+	defer rows.Close()
+	found := map[string]string{}
+	for rows.Next() {
+		var typ, entity, property, source string
+		var value, resolved, sets sql.NullString
+		if err := rows.Scan(&typ, &entity, &property, &source, &value, &resolved, &sets); err != nil {
+			t.Fatalf("%v", err)
+		}
+		var lists [][]string
+		if sets.Valid {
+			if err := json.Unmarshal([]byte(sets.String), &lists); err != nil {
+				t.Fatalf("%v in %s", err, sets.String)
+			}
+		}
+		found[typ+"\x00"+entity+"\x00"+property] = sqlAnswer(source, value, resolved, lists)
+	}
+	if err := rows.Err(); err != nil {
+		t.Fatalf("%v", err)
+	}
+	return printSQL(c, found)
+}
+
+func sqlAnswer(source string, value, resolved sql.NullString, sets [][]string) string {
+	show := func(v sql.NullString) string {
+		if !v.Valid {
+			return "-"
+		}
+		return fmt.Sprintf("%q", v.String)
+	}
+	return fmt.Sprintf("%s %s / %s %q", source, show(value), show(resolved), sets)
+}
+
+func printSQL(c *mCase, found map[string]string) string {
+	var b strings.Builder
+	for _, e := range c.entities {
+		for _, p := range e.typ.props {
+			fmt.Fprintf(&b, "%s %s %s: %s\n", e.typ.ref(), e.id, p.name, found[sqlType(c, e.typ)+"\x00"+e.id+"\x00"+p.name])
+		}
+	}
+	return b.String()
+}
