@@ -246,3 +246,38 @@ func TestExtendRefuses(t *testing.T) {
 		})
 	}
 }
+
+// TestExtendInCircle extends a view whose types follow one another in a circle.
+func TestExtendInCircle(t *testing.T) {
+	reg := registry.New()
+	if list := reg.Load(registry.Options{}, parse(t, "vocabulary.umw", `
+@taxon t { axis: 1; description: d; }
+@entity left { taxon: t; description: d; }
+@entity right { taxon: t; description: d; }
+@attribute left.to { type: string; description: d; }
+@attribute right.to { type: string; description: d; }
+@property left.on { type: boolean; restrictive: false; follows: right.on; through: to; description: d; }
+@property right.on { type: boolean; restrictive: false; description: d; }
+@property right.off { type: boolean; restrictive: false; follows: left.on; through: to; description: d; }
+`)); list.HasErrors() {
+		t.Fatal(list.Err())
+	}
+	thing := func(typ, id, to string) world.Entity {
+		return world.Entity{Type: reg.Type(typ), ID: id, Parent: world.NoParent, Attributes: []world.Attribute{{Name: "to", Text: to}}}
+	}
+	w, err := world.New(reg, "w", "", []world.Entity{thing("left", "a", "b"), thing("right", "b", "a")}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	views := []*ast.View{parse(t, "v.umw", `right { on: true; }`), parse(t, "more.umw", `right#b { on: false; }`)}
+	base := resolve(t, cascade.New(w, reg.Bind(registry.Options{}, views[0])))
+	got, list := base.Extend([]world.Entity{thing("left", "c", "b")}, base.Bound().Extend(registry.Options{}, views[1]))
+	if list.HasErrors() {
+		t.Fatal(list.Err())
+	}
+	if whole, err := world.New(reg, "w", "", []world.Entity{thing("left", "a", "b"), thing("right", "b", "a"), thing("left", "c", "b")}, nil); err != nil {
+		t.Fatal(err)
+	} else if want := everything(resolve(t, cascade.New(whole, reg.Bind(registry.Options{}, views...)))); everything(got) != want {
+		t.Errorf("%s", firstDifferences(everything(got), want))
+	}
+}
