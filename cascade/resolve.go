@@ -78,7 +78,17 @@ func (r *Resolution) Len() int { return len(r.engine.world.Entities) + len(r.eng
 func (r *Resolution) Entity(i int) *world.Entity { return r.engine.entity(i) }
 
 // Find is the index of an entity, or -1.
-func (r *Resolution) Find(t *registry.EntityType, id string) int { return r.engine.find(t, id) }
+func (r *Resolution) Find(t *registry.EntityType, id string) int {
+	if i := r.engine.world.Find(t, id); i >= 0 || r.more == nil {
+		return i
+	}
+	for _, i := range r.more.names[phantom{t, id}] {
+		if r.engine.entity(int(i)).ID == id {
+			return int(i)
+		}
+	}
+	return -1
+}
 
 // Holds reports whether all context qualifiers of a rule hold.
 func (r *Resolution) Holds(rule *registry.Rule) bool { return r.held(r.engine.selector(rule)) }
