@@ -19,7 +19,7 @@ func (d viewsDiff) text(limit int) string {
 	if len(d.Groups) > 0 {
 		b.WriteByte('\n')
 	}
-	b.WriteString(d.summary())
+	b.WriteString(d.Summary())
 	return b.String()
 }
 
@@ -156,7 +156,8 @@ func someTexts(list []string, limit int) string {
 	return strings.Join(list, "; ")
 }
 
-func (d viewsDiff) summary() string {
+// Summary is the comparison in a sentence or two, a line each.
+func (d viewsDiff) Summary() string {
 	var counts []string
 	for k := policydiff.Widening; k <= policydiff.Neutral; k++ {
 		if n := d.Counts[k.String()]; n > 0 {
