@@ -14,6 +14,7 @@ import (
 	"umwelt/cascade"
 	"umwelt/compilers"
 	"umwelt/compilers/sqlite"
+	"umwelt/internal/sqltest"
 )
 
 // TestSQLAgainstNaive compares what the views of a database compute with the engine and
@@ -99,7 +100,7 @@ func sqlType(c *mCase, typ *mType) string {
 }
 
 // everyAnswer is one row per property of every entity, as text.
-const everyAnswer = `SELECT e.type, e.entity, p.property_name, coalesce(f.source, 'none'), f.value, r.value, f.sets
+const everyAnswer = `SELECT e.type, e.entity, p.property_name AS property, coalesce(f.source, 'none') AS source, f.value, r.value AS resolved, f.sets
 FROM entities AS e JOIN property_types AS p ON p.type = e.type
 LEFT JOIN cohort_effective AS f ON f.cohort_id = e.cohort_id AND f.property_id = p.id
 LEFT JOIN cohort_resolved AS r ON r.cohort_id = e.cohort_id AND r.property_id = p.id`
@@ -151,4 +152,64 @@ func printSQL(c *mCase, found map[string]string) string {
 		}
 	}
 	return b.String()
+}
+
+// TestOtherDialectsAgainstNaive compares PostgreSQL and DuckDB with the naive evaluator, on
+// fewer random cases since each loads a script.
+func TestOtherDialectsAgainstNaive(t *testing.T) {
+	for _, engine := range []struct {
+		target string
+		start  func(testing.TB) sqltest.Engine
+		cases  int
+		row    string // a row of everyAnswer as a JSON array
+	}{
+		{"postgres", sqltest.Postgres, 12, "SELECT json_build_array(type, entity, property, source, value, resolved, (SELECT jsonb_agg(s::jsonb ORDER BY i) FROM unnest(sets) WITH ORDINALITY AS u(s, i))::text) FROM (%s) AS a"},
+		{"duckdb", sqltest.DuckDB, 4, "SELECT json_array(type, entity, property, source, value, resolved, to_json(sets)::text) FROM (%s) AS a"},
+	} {
+		t.Run(engine.target, func(t *testing.T) {
+			db := engine.start(t)
+			query := fmt.Sprintf(engine.row, everyAnswer)
+			for seed := range engine.cases {
+				c := rapid.Custom(func(t *rapid.T) *mCase { return drawCase(t) }).Example(seed)
+				e, refs := build(t, c, identity(len(c.entities)))
+				r, list := e.Resolve(refs)
+				if list.HasErrors() {
+					t.Fatalf("%v\n%s", list.Err(), c)
+				}
+				// The context that the script was made in, then none.
+				got, err := db.Run(string(compileSQL(t, r, engine.target)), query, "DELETE FROM active_context", query)
+				if err != nil {
+					t.Fatalf("%v\n%s", err, c)
+				}
+				for _, rows := range [][][]*string{got[0], got[len(got)-1]} {
+					want := expected(c)
+					if got := printSQL(c, readRows(t, rows)); got != want {
+						t.Fatalf("seed %d: %s\n%s and naive evaluator differ:\n%s", seed, c, engine.target, firstDifferences(got, want))
+					}
+					c.context = nil
+				}
+			}
+		})
+	}
+}
+
+func readRows(t tester, rows [][]*string) map[string]string {
+	t.Helper()
+	text := func(s *string) sql.NullString {
+		if s == nil {
+			return sql.NullString{}
+		}
+		return sql.NullString{String: *s, Valid: true}
+	}
+	found := map[string]string{}
+	for _, row := range rows {
+		var lists [][]string
+		if row[6] != nil {
+			if err := json.Unmarshal([]byte(*row[6]), &lists); err != nil {
+				t.Fatalf("%v in %s", err, *row[6])
+			}
+		}
+		found[*row[0]+"\x00"+*row[1]+"\x00"+*row[2]] = sqlAnswer(*row[3], text(row[4]), text(row[5]), lists)
+	}
+	return found
 }
