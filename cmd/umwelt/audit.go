@@ -8,7 +8,6 @@ import (
 
 	"umwelt"
 	"umwelt/compilers"
-	targets "umwelt/compilers/all"
 	"umwelt/diag"
 	"umwelt/lint"
 	detectors "umwelt/lint/all"
@@ -20,6 +19,7 @@ type auditFlags struct {
 	policyFlags
 	format, output string
 	baseline       []string
+	targets        []string
 	limit          int
 }
 
@@ -45,8 +45,10 @@ Exit status 1 says that the policy may give more than the baseline.`,
 	}
 	check := formatFlag(c, &f.format, "text", "json", "html")
 	c.Flags().StringArrayVar(&f.baseline, "baseline", nil, "a `view` of the earlier policy (repeatable)")
+	c.Flags().StringArrayVarP(&f.targets, "target", "t", nil, "only the coverage of the target of this `name` (repeatable)")
 	c.Flags().IntVar(&f.limit, "limit", 200, "how many entities to name in one place of text and HTML; 0 for all")
 	must(c.RegisterFlagCompletionFunc("baseline", completeViews))
+	must(c.RegisterFlagCompletionFunc("target", completeTargets))
 	f.add(c)
 	outputFlag(c, &f.output)
 	c.RunE = func(_ *cobra.Command, views []string) error {
@@ -65,11 +67,15 @@ Exit status 1 says that the policy may give more than the baseline.`,
 }
 
 func (f *auditFlags) run(std *streams, views []string) error {
+	chosen, err := checkTargets(f.targets, "")
+	if err != nil {
+		return err
+	}
 	p, err := f.load(std, views)
 	if err != nil {
 		return err
 	}
-	doc, err := f.document(std, p, views)
+	doc, err := f.document(std, p, views, chosen)
 	if err != nil {
 		return err
 	}
@@ -92,17 +98,17 @@ func (f *auditFlags) run(std *streams, views []string) error {
 }
 
 // document is the whole report.
-func (f *auditFlags) document(std *streams, p *umwelt.Policy, views []string) (*auditDocument, error) {
+func (f *auditFlags) document(std *streams, p *umwelt.Policy, views []string, chosen []compilers.Compiler) (*auditDocument, error) {
 	std.doing("proving every answer")
 	doc := newAudit(p)
 	std.doing("looking for smells")
 	in := lint.Input{Views: p.Views, Resolution: p.Resolution}
-	for _, t := range targets.Compilers() {
+	for _, t := range chosen {
 		in.Targets = append(in.Targets, lint.Target{Name: t.Info.Name, Altitude: t.Info.Altitude})
 	}
 	doc.Lint = lintDocumentOf(p, lint.Run(in, detectors.Detectors())).Findings
-	std.doing("compiling for every target")
-	columns, list := coverAll(p, targets.Compilers(), false)
+	std.doing("compiling for the targets")
+	columns, list := coverAll(p, chosen, false)
 	doc.Coverage = auditCoverageOf(p, columns, list)
 	if len(f.baseline) == 0 {
 		std.stopProgress()

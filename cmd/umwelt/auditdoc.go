@@ -35,7 +35,6 @@ type auditDocument struct {
 
 type auditWorld struct {
 	Name   string `json:"name"`
-	Root   string `json:"root,omitempty"`
 	Digest string `json:"digest"`
 }
 
@@ -106,7 +105,7 @@ func newAudit(p *umwelt.Policy) *auditDocument {
 	r := p.Resolution
 	w := r.World()
 	doc := &auditDocument{
-		Schema: "umwelt.audit/1", Version: buildInfo().Version, World: auditWorld{utf8Text(w.Name), utf8Text(w.Root), w.Digest()},
+		Schema: "umwelt.audit/1", Version: buildInfo().Version, World: auditWorld{utf8Text(w.Name), w.Digest()},
 		Answers: answersDigest(r), Sources: []auditSource{}, Context: contextOf(p), Inventory: []auditType{}, Entities: []auditEntity{},
 		LeftOut: []entityRef{}, Groups: []auditGroup{}, Rules: []auditRule{}, Lint: []lintFinding{}, Diagnostics: diagnostics(p.Diagnostics),
 		members: map[int][]entityRef{},
