@@ -59,7 +59,7 @@ func (d *auditDocument) functions(limit int) template.FuncMap {
 			}
 			return ""
 		},
-		"refs":  func(refs []entityRef) string { return someRefs(refs, limit) },
+		"refs": func(refs []entityRef) string { return someRefs(refs, limit) },
 		"members": func(group int) string {
 			return someRefs(d.members[group], limit)
 		},
