@@ -43,20 +43,46 @@ func holds(reg *registry.Registry, name string, t *registry.EntityType) bool {
 func (c *comparison) later(old, now *cascade.Resolution, properties []*registry.Property, to *collector) {
 	for _, prop := range properties {
 		t := prop.Entity
+		known := map[laterKey]int{} // changes, -1 for none
 		for _, p := range c.pairs {
-			if p.old >= 0 && p.new >= 0 && slices.Contains(t.Parents, p.entity.Type.Name) && p.entity.Type.Taxon == t.Taxon {
-				if g, differ := c.laterIn(old, now, p, prop); differ {
-					to.hit(to.change(g), p.entity)
+			if p.old < 0 || p.new < 0 || !slices.Contains(t.Parents, p.entity.Type.Name) || p.entity.Type.Taxon != t.Taxon {
+				continue
+			}
+			a, b := old.Future(int(p.old), t, prop), now.Future(int(p.new), t, prop)
+			key := laterKey{&a.Values[0], &b.Values[0], first(a.Depends), first(b.Depends), len(a.Depends), len(b.Depends)}
+			id, ok := known[key]
+			if !ok {
+				id = -1
+				if g, differ := c.laterIn(old, now, p, prop, a, b); differ {
+					id = to.change(g)
 				}
+				known[key] = id
+			}
+			if id >= 0 {
+				to.hit(id, p.entity)
 			}
 		}
 	}
 }
 
+// laterKey is equal for directories that share what may be made in them, because one hands
+// it down to the other.
+type laterKey struct {
+	oldValues, newValues   **registry.Value
+	oldDepends, newDepends **registry.Rule
+	oldRules, newRules     int
+}
+
+func first(rules []*registry.Rule) **registry.Rule {
+	if len(rules) == 0 {
+		return nil
+	}
+	return &rules[0]
+}
+
 // laterIn compares one property of what may be made below one directory.
-func (c *comparison) laterIn(old, now *cascade.Resolution, dir entityPair, p *registry.Property) (Group, bool) {
+func (c *comparison) laterIn(old, now *cascade.Resolution, dir entityPair, p *registry.Property, a, b cascade.FutureValue) (Group, bool) {
 	t := p.Entity
-	a, b := old.Future(int(dir.old), t, p), now.Future(int(dir.new), t, p)
 	if a.Decided() && b.Decided() && a.Values[0].Equal(b.Values[0]) {
 		return Group{}, false
 	}

@@ -3,7 +3,6 @@ package policydiff_test
 import (
 	"fmt"
 	"os"
-	"slices"
 	"strings"
 
 	"umwelt"
@@ -122,8 +121,4 @@ func printAnswer(a *policydiff.Answer) string {
 		text += " (" + strings.Join(lines, " ") + ")"
 	}
 	return text
-}
-
-func lines(s string) []string {
-	return slices.DeleteFunc(strings.Split(s, "\n"), func(l string) bool { return strings.TrimSpace(l) == "" })
 }

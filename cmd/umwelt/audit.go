@@ -153,8 +153,6 @@ func auditCoverageOf(p *umwelt.Policy, columns []column, list diag.List) auditCo
 		}
 		out.Targets = append(out.Targets, t)
 	}
-	for _, d := range check.Diagnostics[len(p.Diagnostics):] {
-		out.Diagnostics = append(out.Diagnostics, d)
-	}
+	out.Diagnostics = check.Diagnostics[len(p.Diagnostics):]
 	return out
 }
