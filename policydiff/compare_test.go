@@ -59,6 +59,9 @@ change tool.allow-pattern git * (a.umw:1:13) ->  (b.umw:1:13): Bash`, policydiff
 narrowing file.editable false or true (a.umw:1:8) -> false or true (b.umw:1:86 b.umw:1:8): later in dev docs src`, policydiff.Different},
 		{"later files by name, loosened", tree, `file { editable: true } file[name$=".lock"] { editable: false } file[name$=".key"] { editable: false }`, `file { editable: true } file[name$=".key"] { editable: false }`, `
 widening file.editable false or true (a.umw:1:47 a.umw:1:8) -> false or true (b.umw:1:8): later in dev docs src`, policydiff.Different},
+		{"later files of all other names", tree, `file { editable: true } file[name$=".py"] { editable: true } file[name$=".md"] { editable: false }`,
+			`file { editable: false } file[name$=".py"] { editable: true } file[name$=".md"] { editable: false }`, `
+narrowing file.editable false or true (a.umw:1:8) -> false or true (b.umw:1:8): later in dev docs src`, policydiff.Different},
 		{"later files by another name", tree, `file[name$=".py"] { editable: true }`, `file[name$=".md"] { editable: true }`, `
 widening file.visible false -> true (b.umw:1:21 w.world.yml:13:3): docs/x.md
 change file.editable true or false (a.umw:1:21) -> true or false (b.umw:1:21): later in dev docs src
