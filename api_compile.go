@@ -42,12 +42,19 @@ func (p *Policy) Compile(target string, set map[string]string) (*Compiled, error
 	if faults := optionFaults(c.Info, set); faults.HasErrors() {
 		return nil, &QuestionError{faults}
 	}
-	r := p.Resolution.Complete()
-	out := c.Compile(compilers.Input{Resolution: r, Set: set})
+	in := p.Input(set, "")
+	r := in.Resolution
+	out := c.Compile(in)
 	if err := out.Diagnostics.Err(); err != nil {
 		return nil, err
 	}
 	return &Compiled{Text: out.Text, Coverage: compilers.Cover(c.Info, r, out.Notes), Diagnostics: out.Diagnostics}, nil
+}
+
+// Input is what a compiler looks at of the policy. set are options of the target, which it
+// is held to already; version stands in what some targets write.
+func (p *Policy) Input(set map[string]string, version string) compilers.Input {
+	return compilers.Input{Resolution: p.Resolution.Complete(), Set: set, Version: version, Sources: p.savedSources}
 }
 
 // optionFaults is what a target does not take.

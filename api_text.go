@@ -36,7 +36,8 @@ func LoadText(o Options, t Texts) *Policy {
 		p.Views = append(p.Views, v)
 		p.Diagnostics = append(p.Diagnostics, list...)
 	}
-	reg, list := vocabulary(t.Vocabularies, nil, p.Views)
+	p.words, p.rest = slices.Concat(shipped(), t.Vocabularies), len(p.Sources)
+	reg, list := vocabulary(p.words, nil, p.Views)
 	p.bind(reg, list, nil)
 	if p.Diagnostics.HasErrors() {
 		return p

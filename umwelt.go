@@ -14,6 +14,7 @@
 //   - Extend is the policy with more entities or rules, in time that depends on those alone.
 //     The policy that was extended stays as it is.
 //   - Compile writes what an enforcement tool reads.
+//   - Save writes it all as a database, which answers in SQL; Open and Load open one again.
 //
 // A Policy does not change after it was made. Any number of goroutines may ask it at once,
 // extend it and compile it.
@@ -47,6 +48,7 @@ import (
 
 	"umwelt/ast"
 	"umwelt/cascade"
+	"umwelt/database"
 	"umwelt/diag"
 	"umwelt/parser"
 	"umwelt/registry"
@@ -89,6 +91,8 @@ type Policy struct {
 	Diagnostics diag.List
 
 	paths *pathIndex
+	words []*diag.Source // the vocabularies, those that ship with the tool first
+	rest  int            // how many of Sources are not of the world
 }
 
 // maxFile bounds the files that are read as views, vocabularies and worlds.
@@ -106,6 +110,10 @@ func Load(o Options, views ...string) *Policy {
 func (p *Policy) Err() error { return p.Diagnostics.Err() }
 
 func (p *Policy) load(o Options, paths []string) {
+	if len(paths) == 1 && database.Is(paths[0]) {
+		p.reopen(o, paths[0])
+		return
+	}
 	root, list := ResolveRoot(o.Root)
 	if p.Diagnostics = list; list.HasErrors() {
 		return
@@ -115,6 +123,7 @@ func (p *Policy) load(o Options, paths []string) {
 	if p.Diagnostics.HasErrors() {
 		return
 	}
+	p.rest = len(p.Sources)
 	w, list := p.loadWorld(o, paths)
 	p.resolve(o.Context, w, list)
 }
@@ -190,7 +199,8 @@ func (p *Policy) parse(o Options, paths []string) {
 	for _, src := range sources {
 		p.record(src)
 	}
-	reg, more := vocabulary(sources, in, p.Views)
+	p.words = slices.Concat(shipped(), sources)
+	reg, more := vocabulary(p.words, in, p.Views)
 	p.bind(reg, append(list, more...), in)
 }
 
@@ -216,7 +226,7 @@ func (p *Policy) bind(reg *registry.Registry, list diag.List, in registry.Import
 // the given paths and of what the views themselves define.
 func Vocabulary(paths []string, views ...*ast.View) (*registry.Registry, diag.List) {
 	sources, list := vocabularySources(paths)
-	reg, more := vocabulary(sources, Importer(), views)
+	reg, more := vocabulary(slices.Concat(shipped(), sources), Importer(), views)
 	return reg, append(list, more...)
 }
 
@@ -234,10 +244,16 @@ func vocabularySources(paths []string) ([]*diag.Source, diag.List) {
 	return sources, list
 }
 
+// shipped are the vocabularies that ship with the tool.
+func shipped() []*diag.Source {
+	return []*diag.Source{sandbox.Vocabulary(), simulation.Vocabulary()}
+}
+
+// vocabulary is the registry of vocabularies and of what views define.
 func vocabulary(sources []*diag.Source, in registry.Importer, views []*ast.View) (*registry.Registry, diag.List) {
 	var list diag.List
 	var all []*ast.View
-	for _, src := range append([]*diag.Source{sandbox.Vocabulary(), simulation.Vocabulary()}, sources...) {
+	for _, src := range sources {
 		v, l := parser.Parse(src)
 		all, list = append(all, v), append(list, l...)
 	}

@@ -59,9 +59,9 @@ type Input struct {
 	Resolution *cascade.Resolution
 	Set        map[string]string // target options, already checked against Info.Options
 	Version    string            // of the tool, for header comments; may be empty
-	// Sources are the texts that the policy was made of, with secrets blanked. Only what
-	// saves a policy whole reads them.
-	Sources []Source
+	// Sources gives the texts that the policy was made of, with secrets blanked. Only what
+	// saves a policy whole asks for them; nil where they are not known.
+	Sources func() ([]Source, error)
 }
 
 // Source is one text that a policy was made of: an imported view is of the kind Import. An

@@ -115,7 +115,7 @@ func (f *compileFlags) run(std *streams, views []string) error {
 		return err
 	}
 	std.doing("compiling for " + t.Info.Name)
-	out := t.Compile(compilers.Input{Resolution: p.Resolution, Set: set, Version: buildInfo().Version})
+	out := t.Compile(p.Input(set, buildInfo().Version))
 	return f.deliver(std, p, t, out)
 }
 

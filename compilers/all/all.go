@@ -11,13 +11,14 @@ import (
 	"umwelt/compilers/landlock"
 	"umwelt/compilers/nsjail"
 	"umwelt/compilers/podman"
+	"umwelt/compilers/sqlite"
 	"umwelt/compilers/vfs"
 )
 
 // Compilers are the targets in the order of lists and reports: by altitude, then as they
 // are best known.
 func Compilers() []compilers.Compiler {
-	return []compilers.Compiler{
+	list := []compilers.Compiler{
 		nsjail.Compiler,
 		bwrap.Compiler,
 		landlock.Compiler,
@@ -28,4 +29,9 @@ func Compilers() []compilers.Compiler {
 		delegate.Compiler,
 		jsontarget.Compiler(),
 	}
+	infos := make([]compilers.Info, len(list))
+	for i, c := range list {
+		infos[i] = c.Info
+	}
+	return append(list, sqlite.Compilers(infos)...)
 }

@@ -103,8 +103,8 @@ func (db *database) checkNames() error {
 				errs = append(errs, fmt.Errorf("the property %s is a list that follows other entities, which a database cannot keep in order; a set can follow", db.name(db.id[p])))
 			}
 			numeric := p.Comparison == registry.AtMost || p.Comparison == registry.AtLeast
-			if p.Secret && (numeric || p.Gates != "" || p.Restrictive != registry.NoDirection) {
-				errs = append(errs, fmt.Errorf("the secret property %s is compared with others, so a database would have to hold it", db.name(db.id[p])))
+			if p.Secret && (numeric || p.Initial != nil || p.Gates != "" || p.Restrictive != registry.NoDirection) {
+				errs = append(errs, fmt.Errorf("the value of %s is never printed, and a database would have to hold it to answer", db.name(db.id[p])))
 			}
 		}
 	}
@@ -243,8 +243,15 @@ func (db *database) meta(in compilers.Input) {
 
 // sources are the texts that the policy was made of, and what was found about the world.
 func (db *database) sources(in compilers.Input) {
-	for i, s := range in.Sources {
-		db.add("sources", i, s.Kind, s.Name, string(s.Text))
+	if in.Sources != nil {
+		texts, err := in.Sources()
+		if err != nil {
+			db.fail("%v", err)
+			return
+		}
+		for i, s := range texts {
+			db.add("sources", i, s.Kind, s.Name, string(s.Text))
+		}
 	}
 	excerpts := map[*diag.Source]int{}
 	source := func(at diag.Span) any {

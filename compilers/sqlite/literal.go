@@ -101,7 +101,10 @@ func printable(s string) bool { return utf8.ValidString(s) && strings.IndexByte(
 // float is a number that reads back as the same.
 func float(n float64) string { return strconv.FormatFloat(n, 'g', -1, 64) }
 
-// typeName names an entity type: with its taxon where the name alone is not enough.
+// TypeName is what a database calls an entity type: with its taxon where the name alone is
+// not enough.
+func TypeName(t *registry.EntityType, reg *registry.Registry) string { return typeName(t, reg) }
+
 func typeName(t *registry.EntityType, reg *registry.Registry) string {
 	if len(reg.TypesNamed(t.Name)) > 1 {
 		return t.Taxon.Name + "|" + t.Name

@@ -1,6 +1,9 @@
 package sqlite
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // Schema names the shape of the database. It stands in world_meta.
 const Schema = "umwelt.database/1"
@@ -166,6 +169,16 @@ func Definition(name string) string {
 	return ""
 }
 
+// Key is the columns that tell the rows of a table apart.
+func Key(name string) []string {
+	for i := range tables {
+		if tables[i].name == name {
+			return slices.Clone(tables[i].key)
+		}
+	}
+	return nil
+}
+
 // existingContext refuses a context that names what does not exist, as the engine does.
 // The other dialects have a foreign key for it.
 var existingContext = []string{
@@ -176,6 +189,9 @@ BEGIN SELECT RAISE(ABORT, 'active_context names an entity that does not exist');
 WHEN NOT EXISTS (SELECT 1 FROM entities AS e WHERE e.type = NEW.type AND e.entity = NEW.entity)
 BEGIN SELECT RAISE(ABORT, 'active_context names an entity that does not exist'); END`,
 }
+
+// Triggers are the statements by which a SQLite file defines its triggers, in order.
+func Triggers() []string { return slices.Clone(existingContext) }
 
 // closure fills entity_closure along the chains of parents. Groups, which are ancestors
 // beside the chain, are rows of their own.

@@ -1,0 +1,125 @@
+package umwelt_test
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"umwelt"
+	"umwelt/cascade"
+	"umwelt/compilers"
+	"umwelt/compilers/all"
+	"umwelt/report"
+)
+
+// everything is what a policy says in every form: each target's text with its coverage, and
+// the dry-run with every finding.
+func everything(t *testing.T, p *umwelt.Policy) map[string]string {
+	t.Helper()
+	if err := p.Err(); err != nil {
+		t.Fatal(err)
+	}
+	out := map[string]string{}
+	for _, c := range all.Compilers() {
+		compiled := c.Compile(p.Input(nil, "1.0"))
+		out[c.Info.Name] = string(compiled.Text) + string(compilers.Cover(c.Info, p.Resolution, compiled.Notes).JSON())
+		for _, d := range compiled.Diagnostics {
+			out[c.Info.Name] += d.Error()
+		}
+	}
+	doc := report.DryRun(p.Resolution, false)
+	doc.Diagnostics = report.Diagnostics(p.Diagnostics)
+	var b bytes.Buffer
+	if err := doc.WriteJSON(&b); err != nil {
+		t.Fatal(err)
+	}
+	out["dry-run"] = b.String()
+	for i := range p.World.Entities {
+		s := umwelt.Subject{Entity: &p.World.Entities[i], Index: i}
+		for _, prop := range s.Entity.Type.Properties {
+			proof, err := p.Explain(s, prop.Name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			out["explain"] += proof.String()
+		}
+	}
+	return out
+}
+
+// TestSavedPoliciesAnswerAlike saves every shipped example, opens it again elsewhere, and
+// compares every answer, proof and compiled text byte for byte, also in another context and
+// once saved again.
+func TestSavedPoliciesAnswerAlike(t *testing.T) {
+	views, err := filepath.Glob("examples/*/*.umw")
+	if err != nil || len(views) < 10 {
+		t.Fatalf("only %d examples: %v", len(views), err)
+	}
+	for _, view := range views {
+		t.Run(view, func(t *testing.T) {
+			root := filepath.Join(filepath.Dir(view), "project")
+			if _, err := os.Stat(root); err != nil {
+				root = filepath.Dir(view)
+			}
+			p := umwelt.Load(umwelt.Options{Root: root}, view)
+			want := everything(t, p)
+			file := filepath.Join(t.TempDir(), "policy.db")
+			if err := p.Save(file); err != nil {
+				t.Fatal(err)
+			}
+			again := umwelt.Open(file)
+			compare(t, want, everything(t, again))
+			loaded := umwelt.Load(umwelt.Options{}, file)
+			if err := loaded.Err(); err != nil || loaded.World.Digest() != p.World.Digest() {
+				t.Errorf("Load: %v", err)
+			}
+			for _, context := range contexts(p) {
+				other := umwelt.Load(umwelt.Options{Root: root, Context: context}, view)
+				compare(t, everything(t, other), everything(t, umwelt.Open(file, context...)))
+			}
+		})
+	}
+}
+
+// contexts names one entity of each type that a qualifier speaks of.
+func contexts(p *umwelt.Policy) [][]cascade.Ref {
+	var out [][]cascade.Ref
+	var seen []string
+	for _, rule := range p.Bound.Rules {
+		for _, q := range rule.Selector.Qualifiers {
+			if q.Type == nil || slices.Contains(seen, q.Text) {
+				continue
+			}
+			seen = append(seen, q.Text)
+			for i := range p.World.Entities {
+				if e := &p.World.Entities[i]; e.Type == q.Type {
+					out = append(out, []cascade.Ref{{Type: e.Type.Name, ID: e.ID}})
+					break
+				}
+			}
+		}
+	}
+	return out
+}
+
+func compare(t *testing.T, want, got map[string]string) {
+	t.Helper()
+	for what, text := range want {
+		if got[what] == text {
+			continue
+		}
+		a, b := strings.Split(text, "\n"), strings.Split(got[what], "\n")
+		for i := range min(len(a), len(b)) {
+			if a[i] != b[i] {
+				t.Errorf("%s differs:\n%.500q\n%.500q", what, a[i], b[i])
+				break
+			}
+		}
+		if len(a) != len(b) {
+			t.Errorf("%s has %d lines, not %d", what, len(b), len(a))
+		}
+	}
+}
