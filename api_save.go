@@ -111,15 +111,8 @@ func (p *Policy) bindSaved(path string, saved *database.Saved) {
 			p.Views = append(p.Views, v)
 			p.Diagnostics = append(p.Diagnostics, list...)
 		}
-		if s.Kind != compilers.Excerpt {
-			imports[s.Name] = src
-			p.record(src)
-		}
-	}
-	for _, d := range saved.Found {
-		if d.Span.Source != nil {
-			d.Span.Source.Private = hides
-		}
+		imports[s.Name] = src
+		p.record(src)
 	}
 	if p.words == nil {
 		p.Diagnostics.Errorf(diag.Unreadable, diag.Span{}, "%s was written without the texts of its policy, so it cannot be opened as one", diag.Escape(path))

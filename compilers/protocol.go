@@ -64,8 +64,8 @@ type Input struct {
 	Sources func() ([]Source, error)
 }
 
-// Source is one text that a policy was made of: an imported view is of the kind Import. An
-// Excerpt is there only to show lines of it.
+// Source is one text that a policy was made of. What a view or a vocabulary imports is of
+// the kind Import.
 type Source struct {
 	Kind, Name string
 	Text       []byte
@@ -76,7 +76,6 @@ const (
 	Vocabulary = "vocabulary"
 	View       = "view"
 	Import     = "import"
-	Excerpt    = "excerpt"
 )
 
 // Option is the value of an option, or its default.

@@ -24,14 +24,13 @@ type Saved struct {
 }
 
 // sourceKinds are the kinds of source that a policy can be loaded from again.
-var sourceKinds = []string{compilers.Vocabulary, compilers.View, compilers.Import, compilers.Excerpt}
+var sourceKinds = []string{compilers.Vocabulary, compilers.View, compilers.Import}
 
 // Saved reads the texts of the policy, the context in active_context, and what was found
 // about the world.
 func (f *File) Saved() (*Saved, error) {
 	r := f.reader()
 	out := &Saved{}
-	sources := map[int]*diag.Source{}
 	for c := range r.rows("sources", "position, kind, name, content") {
 		i := c.number(0)
 		if i != len(out.Sources) {
@@ -42,13 +41,16 @@ func (f *File) Saved() (*Saved, error) {
 			r.fail("there is no kind of source %s", diag.Quote(s.Kind))
 		}
 		out.Sources = append(out.Sources, s)
-		sources[i] = &diag.Source{Name: s.Name, Text: s.Text}
 	}
 	for c := range r.rows("active_context", "type, entity") {
 		out.Context = append(out.Context, cascade.Ref{Type: c.text(0), ID: c.text(1)})
 	}
-	for c := range r.rows("diagnostics", "position, part, severity, code, message, hint, source_position, file, line, column_number, start_offset, end_line, end_column, end_offset") {
-		at := c.span(7, sources[c.numberOr(6, -1)])
+	for c := range r.rows("diagnostics", "position, part, severity, code, message, hint, hidden, excerpt, file, line, column_number, start_offset, end_line, end_column, end_offset") {
+		var src *diag.Source
+		if line := c.textOr(7, ""); c.values[8] != nil {
+			src = &diag.Source{Name: c.text(8), Text: []byte(line)}
+		}
+		at := c.span(8, src)
 		if c.number(1) > 0 {
 			if len(out.Found) == 0 {
 				r.fail("a finding has no beginning")
@@ -58,7 +60,7 @@ func (f *File) Saved() (*Saved, error) {
 			last.Related = append(last.Related, diag.Related{Span: at, Message: c.text(4)})
 			continue
 		}
-		d := diag.Diagnostic{Code: diag.Code(c.text(3)), Message: c.text(4), Hint: c.textOr(5, ""), Span: at}
+		d := diag.Diagnostic{Code: diag.Code(c.text(3)), Message: c.text(4), Hint: c.textOr(5, ""), Span: at, Private: c.flag(6)}
 		switch c.text(2) {
 		case diag.Note.String():
 		case diag.Warning.String():

@@ -23,7 +23,8 @@ func materializeCommand(std *streams) *cobra.Command {
 		Short: "Write down everything that exists",
 		Long: `Materialize runs a world file's discovery, composition and constraints, and writes what
 exists: a summary (counts), an outline (types, ids, classes, parents) or a full snapshot
-(everything, with where it came from). A full snapshot is itself a world file.
+(everything, with where it came from). A full snapshot is itself a world file. A database
+(--format sqlite) holds everything too, as one of a policy without rules.
 
 Without a world file it takes umwelt.world.yml in the root, else the root itself. The
 time in the snapshot is SOURCE_DATE_EPOCH where that is set.`,
@@ -36,21 +37,21 @@ time in the snapshot is SOURCE_DATE_EPOCH where that is set.`,
 			return completeWorlds(c, given, word)
 		},
 	}
-	check := formatFlag(c, &format, "yaml", "json")
+	check := formatFlag(c, &format, "yaml", "json", "sqlite")
 	levels := []string{world.Summary.String(), world.Outline.String(), world.Full.String()}
 	c.Flags().StringVar(&level, "level", world.Summary.String(), "how much: `level` summary, outline or full")
 	must(c.RegisterFlagCompletionFunc("level", cobra.FixedCompletions(levels, cobra.ShellCompDirectiveNoFileComp)))
 	flags.add(c)
 	outputFlag(c, &output)
 	c.RunE = func(_ *cobra.Command, paths []string) error {
-		if format == "sqlite" {
-			return problem(diag.BadOption, "use --format yaml or json", "this version cannot write a database")
-		}
 		if err := check(); err != nil {
 			return err
 		}
 		if err := oneOf("level", level, levels...); err != nil {
 			return err
+		}
+		if format == "sqlite" && c.Flags().Changed("level") && level != world.Full.String() {
+			return problem(diag.BadOption, "leave --level out, or make it full", "a database holds everything")
 		}
 		when, err := timestamp(os.Getenv("SOURCE_DATE_EPOCH"))
 		if err != nil {
@@ -59,6 +60,9 @@ time in the snapshot is SOURCE_DATE_EPOCH where that is set.`,
 		path := ""
 		if len(paths) > 0 {
 			path = paths[0]
+		}
+		if format == "sqlite" {
+			return flags.database(std, path, output)
 		}
 		reg, err := flags.registry(std, path)
 		if err != nil {
@@ -80,6 +84,31 @@ time in the snapshot is SOURCE_DATE_EPOCH where that is set.`,
 		return std.write(output, b.Bytes())
 	}
 	return c
+}
+
+// database writes a world as the database of a policy without rules.
+func (f *worldFlags) database(std *streams, path, output string) error {
+	if err := onceStdin(append([]string{path}, f.vocabularies...)); err != nil {
+		return err
+	}
+	o := f.options(std)
+	o.World, o.Stat = path, true
+	std.doing("reading the world")
+	p := umwelt.Load(o)
+	std.stopProgress()
+	if err := f.judge(p.Diagnostics); err != nil {
+		return err
+	}
+	std.render(p.Diagnostics)
+	t, err := target("sqlite")
+	if err != nil {
+		return err
+	}
+	out := t.Compile(p.Input(nil, buildInfo().Version))
+	if err := f.judge(out.Diagnostics); err != nil {
+		return err
+	}
+	return std.write(output, out.Text)
 }
 
 // loadWorld materializes a world file, or what stands for none being named. It gives the

@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"slices"
@@ -253,25 +254,33 @@ func (db *database) sources(in compilers.Input) {
 			db.add("sources", i, s.Kind, s.Name, string(s.Text))
 		}
 	}
-	excerpts := map[*diag.Source]int{}
-	source := func(at diag.Span) any {
-		if at.Source == nil || len(at.Source.Text) == 0 {
-			return nil
-		}
-		n, ok := excerpts[at.Source]
-		if !ok {
-			n = len(db.rows["sources"])
-			excerpts[at.Source] = n
-			db.add("sources", n, compilers.Excerpt, at.Source.Name, string(at.Source.Text))
-		}
-		return n
-	}
 	for i, d := range db.res.World().Diagnostics {
-		cells := append([]any{i, 0, d.Severity.String(), string(d.Code), d.Message, orNull(d.Hint)}, place(d.Span)...)
-		db.add("diagnostics", append(cells, source(d.Span))...)
-		for k, r := range d.Related {
-			cells := append([]any{i, k + 1, nil, nil, r.Message, nil}, place(r.Span)...)
-			db.add("diagnostics", append(cells, source(r.Span))...)
+		db.finding(i, d)
+	}
+}
+
+// finding keeps what was found about the world as it is shown: with the one line that it
+// points at, to which its offsets are then counted, and nothing that must not be shown.
+func (db *database) finding(i int, d diag.Diagnostic) {
+	var excerpt any
+	at := d.Span
+	hidden := d.Hidden()
+	if text := at.Source; text != nil && int(at.Start.Offset) <= len(text.Text) && !hidden {
+		from := bytes.LastIndexByte(text.Text[:at.Start.Offset], '\n') + 1
+		to := len(text.Text)
+		if n := bytes.IndexByte(text.Text[at.Start.Offset:], '\n'); n >= 0 {
+			to = int(at.Start.Offset) + n
 		}
+		excerpt = string(text.Text[from:to])
+		at.Start.Offset -= int32(from)
+		at.End.Offset = max(min(at.End.Offset, int32(to))-int32(from), at.Start.Offset)
+	} else {
+		at.Start.Offset, at.End.Offset = 1, 1 // outside of an empty text
+	}
+	cells := []any{i, 0, d.Severity.String(), string(d.Code), d.Text(), orNull(d.Hint), bit(hidden), excerpt}
+	db.add("diagnostics", append(cells, place(at)...)...)
+	for k, r := range d.Related {
+		cells := []any{i, k + 1, nil, nil, r.Message, nil, 0, nil}
+		db.add("diagnostics", append(cells, place(r.Span)...)...)
 	}
 }

@@ -155,10 +155,8 @@ func (db *database) cohorts() {
 			if p.Gates != "" && p.Attribute != "" {
 				db.fact(id, ent, p)
 			}
-			if p.Through != "" {
-				todo = append(todo, pending{id, ent})
-			}
 		}
+		todo = append(todo, pending{id, ent})
 	}
 	defer func() {
 		if db.locked.lists > maxLocks {

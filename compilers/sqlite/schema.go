@@ -110,7 +110,7 @@ var tables = []table{
 	{name: "cohort_follows", columns: number("cohort_id", "property_id", "position", "followed_cohort_id", "followed_property_id"),
 		key: []string{"cohort_id", "property_id", "position"}},
 	{name: "sources", columns: all(number("position"), words("kind", "name", "content")), key: []string{"position"}},
-	{name: "diagnostics", columns: all(number("position", "part"), maybe(words("severity", "code")), words("message"), maybe(words("hint")), span(), maybe(number("source_position"))),
+	{name: "diagnostics", columns: all(number("position", "part"), maybe(words("severity", "code")), words("message"), maybe(words("hint")), number("hidden"), maybe(words("excerpt")), span()),
 		key: []string{"position", "part"}},
 	{name: "active_context", columns: words("type", "entity"), key: []string{"type", "entity"}},
 }

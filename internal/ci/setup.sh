@@ -5,8 +5,22 @@
 set -eu
 
 # program:package
-needed="bwrap:bubblewrap strace:strace git:git runc:runc podman:podman docker:docker.io busybox:busybox-static bash:bash zsh:zsh fish:fish ip:iproute2 unshare:util-linux"
+needed="bwrap:bubblewrap strace:strace git:git runc:runc podman:podman docker:docker.io busybox:busybox-static bash:bash zsh:zsh fish:fish ip:iproute2 unshare:util-linux psql:postgresql sqlite3:sqlite3 node:nodejs npm:npm"
 completion=/usr/share/bash-completion/bash_completion
+
+# DuckDB, as the npm package of its own makers ships it; internal/sqltest looks there.
+duckdb=${UMWELT_DUCKDB:-${XDG_CACHE_HOME:-$HOME/.cache}/umwelt-test/duckdb}
+install_duckdb() {
+	[ ! -d "$duckdb/node_modules/@duckdb/node-api" ] || return 0
+	if ! command -v npm >/dev/null 2>&1; then
+		echo "setup: missing: DuckDB; npm would install it" >&2
+		return 0
+	fi
+	echo "setup: installing DuckDB in $duckdb"
+	mkdir -p "$duckdb"
+	npm install --prefix "$duckdb" --no-audit --no-fund --silent @duckdb/node-api@1.5.6-r.1 >/dev/null ||
+		echo "setup: DuckDB could not be installed" >&2
+}
 
 packages=
 for item in $needed; do
@@ -14,7 +28,9 @@ for item in $needed; do
 done
 [ -e "$completion" ] || packages="$packages bash-completion"
 python3 -c 'import yaml' 2>/dev/null || /usr/bin/python3 -c 'import yaml' 2>/dev/null || packages="$packages python3-yaml"
+ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || packages="$packages postgresql"
 if [ -z "$packages" ]; then
+	install_duckdb
 	echo "setup: every outside program is installed"
 	exit 0
 fi
@@ -39,3 +55,4 @@ $as_root apt-get install -y -qq --no-install-recommends $packages >/dev/null 2>&
 	$as_root apt-get update -qq
 	$as_root apt-get install -y -qq --no-install-recommends $packages >/dev/null
 }
+install_duckdb
