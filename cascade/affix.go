@@ -1,7 +1,6 @@
 package cascade
 
 import (
-	"cmp"
 	"slices"
 	"strings"
 )
@@ -10,7 +9,8 @@ import (
 // in the time of one binary search plus the number found.
 type affixes struct {
 	backwards bool
-	keys      []string
+	longest   int       // length of the longest key
+	keys      []string  // sorted; backwards where the index is, so that an ending is a beginning
 	up        []int32   // the longest other key that keys[i] begins with, or -1
 	lists     [][]int32 // what stands under each key
 }
@@ -18,11 +18,18 @@ type affixes struct {
 // newAffixes builds the index. ids[i] stands under texts[i]; a text may come twice.
 func newAffixes(backwards bool, texts []string, ids []int32) *affixes {
 	x := &affixes{backwards: backwards}
+	if backwards {
+		texts = slices.Clone(texts)
+		for i, text := range texts {
+			texts[i] = string(turned(nil, text, len(text)))
+		}
+	}
 	order := make([]int32, len(texts))
 	for i := range order {
 		order[i] = int32(i)
+		x.longest = max(x.longest, len(texts[i]))
 	}
-	slices.SortStableFunc(order, func(a, b int32) int { return x.compare(texts[a], texts[b]) })
+	slices.SortStableFunc(order, func(a, b int32) int { return strings.Compare(texts[a], texts[b]) })
 	var open []int32 // keys that the current one may begin with, the longest last
 	for _, k := range order {
 		text := texts[k]
@@ -30,7 +37,7 @@ func newAffixes(backwards bool, texts []string, ids []int32) *affixes {
 			x.lists[n-1] = append(x.lists[n-1], ids[k])
 			continue
 		}
-		for len(open) > 0 && !x.begins(text, x.keys[open[len(open)-1]]) {
+		for len(open) > 0 && !strings.HasPrefix(text, x.keys[open[len(open)-1]]) {
 			open = open[:len(open)-1]
 		}
 		up := int32(-1)
@@ -45,36 +52,30 @@ func newAffixes(backwards bool, texts []string, ids []int32) *affixes {
 	return x
 }
 
-func (x *affixes) begins(text, key string) bool {
-	if x.backwards {
-		return strings.HasSuffix(text, key)
+// turned appends the last n bytes of text, the last one first.
+func turned(out []byte, text string, n int) []byte {
+	for i := len(text) - 1; i >= len(text)-n; i-- {
+		out = append(out, text[i])
 	}
-	return strings.HasPrefix(text, key)
-}
-
-func (x *affixes) compare(a, b string) int {
-	if !x.backwards {
-		return strings.Compare(a, b)
-	}
-	i, j := len(a)-1, len(b)-1
-	for ; i >= 0 && j >= 0; i, j = i-1, j-1 {
-		if a[i] != b[j] {
-			return cmp.Compare(a[i], b[j])
-		}
-	}
-	return cmp.Compare(i, j)
+	return out
 }
 
 // find appends what stands under every key that text begins with.
 func (x *affixes) find(out []int32, text string) []int32 {
-	return x.findIn(out, text, 0, len(x.keys))
+	if !x.backwards {
+		return x.findIn(out, text, 0, len(x.keys))
+	}
+	// No more of the end is looked at than the longest key can tell apart.
+	var buf [256]byte
+	end := turned(buf[:0], text, min(len(text), x.longest+1))
+	return x.findIn(out, string(end), 0, len(x.keys))
 }
 
 // findIn is find among keys[lo:hi], which must hold every key that begins like text.
 func (x *affixes) findIn(out []int32, text string, lo, hi int) []int32 {
 	first := int32(lo)
 	for lo < hi {
-		if mid := int(uint(lo+hi) >> 1); x.compare(x.keys[mid], text) <= 0 {
+		if mid := int(uint(lo+hi) >> 1); x.keys[mid] <= text {
 			lo = mid + 1
 		} else {
 			hi = mid
@@ -83,7 +84,7 @@ func (x *affixes) findIn(out []int32, text string, lo, hi int) []int32 {
 	// Every key that text begins with is at or before the last one not above it, and that
 	// one begins with the longest of them.
 	k := int32(lo - 1)
-	for k >= first && !x.begins(text, x.keys[k]) {
+	for k >= first && !strings.HasPrefix(text, x.keys[k]) {
 		k = x.up[k]
 	}
 	for ; k >= first; k = x.up[k] {
