@@ -6,6 +6,9 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	driver "modernc.org/sqlite"
+	lib "modernc.org/sqlite/lib"
 )
 
 // Limits bound one query. Zero is no bound.
@@ -24,8 +27,11 @@ type Result struct {
 	More    bool // there are more rows than Limits.Rows
 }
 
-// ErrTime says that a query took longer than it may.
-var ErrTime = errors.New("the query takes too long")
+// ErrTime says that a query took longer than it may, and ErrWrites that it is none.
+var (
+	ErrTime   = errors.New("the query takes too long")
+	ErrWrites = errors.New("the statement does more than read")
+)
 
 // Query runs one statement that reads: SELECT, VALUES, WITH or EXPLAIN.
 func (f *File) Query(ctx context.Context, statement string, limits Limits) (*Result, error) {
@@ -40,6 +46,10 @@ func (f *File) Query(ctx context.Context, statement string, limits Limits) (*Res
 	result, err := f.query(ctx, statement, limits)
 	if cause := context.Cause(ctx); err != nil && cause != nil {
 		return nil, cause
+	}
+	var own *driver.Error
+	if errors.As(err, &own) && own.Code() == lib.SQLITE_AUTH {
+		return nil, ErrWrites
 	}
 	return result, err
 }

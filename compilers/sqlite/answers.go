@@ -55,7 +55,11 @@ func (p *properties) target(info compilers.Info) view {
 		}
 	}
 	condition := "1 = 0"
-	if reads != nil {
+	switch len(reads) {
+	case 0:
+	case len(p.all):
+		condition = "1 = 1"
+	default:
 		condition = "p.id IN (" + ids(reads) + ")"
 	}
 	return view{identifier("target_" + info.Name), `SELECT e.id AS entity_id, e.taxon, e.type, e.entity, p.property_name,
