@@ -112,7 +112,9 @@ func (p *Policy) bindSaved(path string, saved *database.Saved) {
 			p.Diagnostics = append(p.Diagnostics, list...)
 		}
 		imports[s.Name] = src
-		p.record(src)
+		if !slices.ContainsFunc(shipped(), func(own *diag.Source) bool { return own.Name == s.Name }) {
+			p.record(src)
+		}
 	}
 	if p.words == nil {
 		p.Diagnostics.Errorf(diag.Unreadable, diag.Span{}, "%s was written without the texts of its policy, so it cannot be opened as one", diag.Escape(path))
@@ -252,26 +254,24 @@ func (b *blanker) blank(src *diag.Source) []byte {
 	return append(out, src.Text[end:]...)
 }
 
-// overwritten is a text of as many lines and columns that reads as a value, or as a
+// overwritten is a text of as many lines, columns and bytes that reads as a value, or as a
 // comment where the text is one.
 func overwritten(text string) string {
 	comment := strings.HasPrefix(text, "/") || strings.HasPrefix(text, "#")
-	quoted := !comment && !strings.ContainsAny(text, "\r\n") && utf8.RuneCountInString(text) > 1
+	last := len(text) - 1
+	quoted := !comment && last > 0 && !strings.ContainsAny(text, "\r\n") && text[0] < utf8.RuneSelf && text[last] < utf8.RuneSelf
 	var b strings.Builder
-	last := utf8.RuneCountInString(text) - 1
-	n := 0
-	for _, r := range text {
+	for i, r := range text {
 		switch {
 		case r == '\n' || r == '\r':
 			b.WriteRune(r)
-		case quoted && (n == 0 || n == last):
+		case quoted && (i == 0 || i == last):
 			b.WriteByte('"')
-		case comment && (n < 2 || n > last-2 && strings.HasPrefix(text, "/*")):
+		case comment && (i < 2 || i > last-2 && strings.HasPrefix(text, "/*")):
 			b.WriteRune(r)
 		default:
-			b.WriteByte('x')
+			b.WriteString([...]string{1: "x", 2: "\u00d7", 3: "\u2573", 4: "\U0001d465"}[utf8.RuneLen(r)])
 		}
-		n++
 	}
 	return b.String()
 }

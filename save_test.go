@@ -12,6 +12,7 @@ import (
 	"umwelt/cascade"
 	"umwelt/compilers"
 	"umwelt/compilers/all"
+	"umwelt/diag"
 	"umwelt/report"
 )
 
@@ -121,5 +122,93 @@ func compare(t *testing.T, want, got map[string]string) {
 		if len(a) != len(b) {
 			t.Errorf("%s has %d lines, not %d", what, len(b), len(a))
 		}
+	}
+}
+
+// TestSavedWithoutSecrets saves a policy with secrets in every place where a view can hold
+// one, finds none of them in the file, and everything else as it was.
+func TestSavedWithoutSecrets(t *testing.T) {
+	t.Chdir(t.TempDir())
+	write(t, map[string]string{
+		"v.umw": `@import "lib/more.umw" layer(base);
+env#A { allow: true; value: "hunter-one"; } /* not value: hunter-two */
+env#A { value: hunter-three four
+  hünter-five; value: "hunter-six" !important; }
+env { set-x: 1; allow: true; } // set-it to hunter-seven
+@env { allow: B, C; set-D: "hunter-eight"; set-D: hunter-nine; }
+wizard { value: hunter-ten; }
+file { visible: true; }
+tool#Bash { allow: true; }
+`,
+		"lib/more.umw":   "env[name=\"B\"] { value: 'hunter-eleven'; }\n@import \"deeper.umw\";\n",
+		"lib/deeper.umw": "file { editable: true; }\n",
+		"w.world.yml":    "name: w\nenv: [A, B]\ntools: [Bash]\n# {{ hunter }}\noverrides: { \"file#x\": { classes: [y] } }\n",
+	})
+	p := umwelt.Load(umwelt.Options{World: "w.world.yml"}, "v.umw")
+	want := everything(t, p)
+	if err := p.Save("policy.db"); err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile("policy.db")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, word := range []string{"hunter", "hünter", "four"} {
+		if i := bytes.Index(text, []byte(word)); i >= 0 {
+			t.Errorf("the file holds %q", text[max(0, i-40):i+40])
+		}
+	}
+	t.Chdir(t.TempDir())
+	file := filepath.Join(t.TempDir(), "policy.db")
+	if err := os.WriteFile(file, text, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	again := umwelt.Open(file)
+	got := everything(t, again)
+	compare(t, want, got)
+	if len(again.Sources) != 3 || len(p.Diagnostics) == 0 {
+		t.Errorf("%d sources, %d findings", len(again.Sources), len(p.Diagnostics))
+	}
+	render := func(p *umwelt.Policy) string {
+		var b bytes.Buffer
+		if err := diag.RenderAll(&b, p.Diagnostics, false); err != nil {
+			t.Fatal(err)
+		}
+		return b.String()
+	}
+	if a, b := render(p), render(again); a != b {
+		t.Errorf("findings:\n%s\n---\n%s", a, b)
+	}
+}
+
+// TestSavedExtension saves what was extended, and opens it with all that was added.
+func TestSavedExtension(t *testing.T) {
+	p := umwelt.LoadText(umwelt.Options{}, umwelt.Texts{
+		Views: []*umwelt.Source{{Name: "v.umw", Text: []byte("tool { allow: false; }\n")}},
+		World: &umwelt.Source{Name: "w.world.yml", Text: []byte("tools: [Bash]\n")},
+	})
+	more, err := p.Extend(umwelt.Addition{
+		Entities: []umwelt.Entity{{Type: "tool", ID: "Read"}},
+		Views:    []*umwelt.Source{{Name: "more.umw", Text: []byte("tool#Read { allow: true; }\n")}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "policy.db")
+	if err := more.Save(file); err != nil {
+		t.Fatal(err)
+	}
+	again := umwelt.Open(file)
+	for id, want := range map[string]string{"Read": "true", "Bash": "false"} {
+		s, err := again.Find("tool", id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if a, err := again.Property(s, "allow"); err != nil || a.Value != want {
+			t.Errorf("%s: %+v %v", id, a, err)
+		}
+	}
+	if err := more.Save(filepath.Join(t.TempDir(), "absent", "policy.db")); err == nil {
+		t.Error("saved where there is no directory")
 	}
 }

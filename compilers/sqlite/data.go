@@ -29,8 +29,8 @@ type database struct {
 	dependent []int // the properties that depend on others, each after those
 	rows      map[string][]row
 	locked    lockCount
-	cohort    map[absent]int    // of entities that are named and do not exist
-	secrets   map[string]string // a token for each secret text
+	cohort    map[absent]int // of entities that are named and do not exist
+	secrets   int            // how many were given a token
 	err       error
 }
 
@@ -40,7 +40,7 @@ type absent struct {
 	id  string
 }
 
-// hidden is a secret value as tokens that tell values apart and say nothing else.
+// hidden is a secret value as tokens that say nothing of it.
 type hidden struct {
 	text    string
 	members []string
@@ -51,7 +51,6 @@ func read(in compilers.Input) (*database, error) {
 	res := in.Resolution.Complete()
 	db := &database{
 		properties: newProperties(res.Registry()), res: res, rows: map[string][]row{}, cohort: map[absent]int{},
-		secrets: map[string]string{},
 	}
 	var err error
 	if db.dependent, err = db.properties.order(); err != nil {
@@ -130,21 +129,18 @@ func (db *database) value(p *registry.Property, v *registry.Value) (text any, nu
 	return v.Text, v.Num, v.List
 }
 
+// hide gives a secret a token in place of each text. Equal secrets get different ones.
 func (db *database) hide(v *registry.Value) hidden {
-	token := func(s string) string {
-		t, ok := db.secrets[s]
-		if !ok {
-			t = "secret " + strconv.Itoa(len(db.secrets)+1)
-			db.secrets[s] = t
-		}
-		return t
+	token := func() string {
+		db.secrets++
+		return "secret " + strconv.Itoa(db.secrets)
 	}
 	if v.List == nil {
-		return hidden{text: token(v.Text)}
+		return hidden{text: token()}
 	}
 	members := make([]string, len(v.List))
-	for i, m := range v.List {
-		members[i] = token(m)
+	for i := range members {
+		members[i] = token()
 	}
 	list := registry.NewList(registry.List, members)
 	return hidden{list.Text, list.List}
