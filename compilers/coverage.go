@@ -54,7 +54,7 @@ func Cover(info Info, res *cascade.Resolution, notes []Note) Coverage {
 					dc.lower(n.Level, n.Why)
 				}
 			}
-			rc.Declarations = append(rc.Declarations, inContext(dc, rule, res))
+			rc.Declarations = append(rc.Declarations, info.inContext(dc, rule, res))
 		}
 		c.Rules = append(c.Rules, rc)
 	}
@@ -69,7 +69,7 @@ func (c Coverage) Carries() bool {
 }
 
 // inContext is the coverage of a declaration once it is clear whether its rule applies.
-func inContext(d DeclarationCoverage, rule *registry.Rule, res *cascade.Resolution) DeclarationCoverage {
+func (info Info) inContext(d DeclarationCoverage, rule *registry.Rule, res *cascade.Resolution) DeclarationCoverage {
 	switch {
 	case rule.Selector.Never:
 		d.Level, d.Why = Dropped, "selector: it can never match anything"
@@ -77,6 +77,7 @@ func inContext(d DeclarationCoverage, rule *registry.Rule, res *cascade.Resoluti
 		if res.Matched(rule) == 0 && d.Why == "" {
 			d.Why = "it matches nothing in this world"
 		}
+	case info.Contexts:
 	case res.Open(rule):
 		d.Level, d.Why = Dropped, "qualifier: the context leaves it open, and the target cannot tell when it would hold"
 	default:

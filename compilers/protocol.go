@@ -52,6 +52,9 @@ type Info struct {
 	// dropped, because of its altitude where that is above the target's, else because the
 	// target has no such mechanism.
 	Support map[string]Support
+	// Contexts says that the text itself answers for every context, so that a rule is carried
+	// whether or not its qualifiers hold.
+	Contexts bool
 }
 
 // Input is everything a compiler may look at.

@@ -12,9 +12,12 @@ import (
 var update = flag.Bool("update", false, "rewrite the examples of docs/json.md")
 
 // block is a fenced block of docs/json.md after the comment that says what it is:
-// "file: NAME" for a file of the example, else a command and, for what the command writes,
-// its output.
+// "file: NAME" for a file of the example, else a command, or several with " && " between
+// them, and what the last one writes.
 var block = regexp.MustCompile("(?s)<!-- ([^\n]*) -->\n+```[a-z]*\n(.*?)```")
+
+// words are the words of a command; single quotes keep blanks in one.
+var words = regexp.MustCompile(`'[^']*'|\S+`)
 
 // TestJSONReference runs every example of docs/json.md and compares what it prints.
 func TestJSONReference(t *testing.T) {
@@ -41,15 +44,18 @@ func TestJSONReference(t *testing.T) {
 			return b
 		}
 		commands++
-		std, out, errs := memoryStreams()
-		args := strings.Fields(m[1])[1:]
-		for i := range args {
-			args[i] = strings.Trim(args[i], "'")
+		text := ""
+		for command := range strings.SplitSeq(m[1], " && ") {
+			std, out, errs := memoryStreams()
+			var args []string
+			for _, word := range words.FindAllString(command, -1)[1:] {
+				args = append(args, strings.Trim(word, "'"))
+			}
+			if status := run(args, std); status == exitUnusable {
+				t.Fatalf("%s: exit status %d\n%s", m[1], status, errs)
+			}
+			text = out.String()
 		}
-		if status := run(args, std); status == exitUnusable {
-			t.Fatalf("%s: exit status %d\n%s", m[1], status, errs)
-		}
-		text := out.String()
 		if report, err := os.ReadFile("coverage.json"); err == nil {
 			text = string(report)
 			os.Remove("coverage.json")

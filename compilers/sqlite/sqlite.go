@@ -31,7 +31,8 @@ func info(name, description, format string) compilers.Info {
 		Name: name, Description: description, Format: format,
 		Altitude: registry.Conversational, // it says everything
 		Locality: "local", Model: "sync",
-		Support: map[string]compilers.Support{"*": {Level: compilers.Requested, Why: "whoever asks the database has to enforce it"}},
+		Contexts: true,
+		Support:  map[string]compilers.Support{"*": {Level: compilers.Requested, Why: "whoever asks the database has to enforce it"}},
 	}
 }
 

@@ -318,3 +318,18 @@ func TestOlderSQLite(t *testing.T) {
 		t.Error(d)
 	}
 }
+
+// TestOpenQualifiersAreCarried holds that coverage does not call a rule dropped whose
+// context is open: the views decide it.
+func TestOpenQualifiersAreCarried(t *testing.T) {
+	r := resolve(t, vocabulary(t, ""), "modes: [a, b]\ntools: [Bash]\n", "mode#a tool { allow: false; }")
+	for _, c := range all.Compilers() {
+		if !c.Info.Contexts {
+			continue
+		}
+		got := compilers.Cover(c.Info, r, nil).Rules[0].Declarations[0]
+		if got.Level != compilers.Requested {
+			t.Errorf("%s: %s: %s", c.Info.Name, got.Level, got.Why)
+		}
+	}
+}
