@@ -110,7 +110,11 @@ func Load(o Options, views ...string) *Policy {
 func (p *Policy) Err() error { return p.Diagnostics.Err() }
 
 func (p *Policy) load(o Options, paths []string) {
-	if len(paths) == 1 && database.Is(paths[0]) {
+	if i := slices.IndexFunc(paths, database.Is); i >= 0 {
+		if len(paths) > 1 {
+			p.Diagnostics.Errorf(diag.BadOption, diag.Span{}, "%s is a saved policy, which takes no view beside it", diag.Escape(paths[i]))
+			return
+		}
 		p.reopen(o, paths[0])
 		return
 	}

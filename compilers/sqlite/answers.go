@@ -33,17 +33,21 @@ func (d *dialect) answers(db *database, targets []compilers.Info) []view {
 func (p *properties) pivot(t *registry.EntityType) view {
 	var columns, names []string
 	for _, prop := range t.Properties {
+		name := prop.Name
+		for strings.EqualFold(name, "entity_id") || strings.EqualFold(name, "entity") || name != prop.Name && t.Property(name) != nil {
+			name += "_value" // the column of that name is another one
+		}
 		value := "f.value"
 		if prop.Secret {
 			value = "'(secret)'"
 		}
-		columns = append(columns, fmt.Sprintf(",\n    max(CASE WHEN f.property_id = %d THEN %s END) AS %s", p.id[prop], value, identifier(prop.Name)))
-		names = append(names, ", f."+identifier(prop.Name))
+		columns = append(columns, fmt.Sprintf(",\n    max(CASE WHEN f.property_id = %d THEN %s END) AS %s", p.id[prop], value, identifier(name)))
+		names = append(names, ", f."+identifier(name))
 	}
-	name := typeName(t, p.reg)
-	return view{identifier("type_" + name), "SELECT e.id AS entity_id, e.entity" + strings.Join(names, "") +
+	typ := typeName(t, p.reg)
+	return view{identifier("type_" + typ), "SELECT e.id AS entity_id, e.entity" + strings.Join(names, "") +
 		"\nFROM entities AS e LEFT JOIN (\n  SELECT f.cohort_id" + strings.Join(columns, "") +
-		"\n  FROM cohort_effective AS f GROUP BY f.cohort_id) AS f ON f.cohort_id = e.cohort_id\nWHERE e.type = " + literal(name)}
+		"\n  FROM cohort_effective AS f GROUP BY f.cohort_id) AS f ON f.cohort_id = e.cohort_id\nWHERE e.type = " + literal(typ)}
 }
 
 // target holds the answers for the properties that a target does something with.

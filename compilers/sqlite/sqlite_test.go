@@ -212,6 +212,18 @@ func TestScriptsPrintSafely(t *testing.T) {
 	}
 }
 
+// TestColumnsOfPivots tells properties from the columns that are always there.
+func TestColumnsOfPivots(t *testing.T) {
+	reg := vocabulary(t, `@taxon a { axis: 1; description: d; } @entity x { taxon: a; description: d; }
+		@property x.entity { type: string; initial: one; description: d; }
+		@property x.entity_value { type: string; initial: two; description: d; }
+		@property x.entity_id { type: string; initial: three; description: d; }`)
+	db := open(t, resolve(t, reg, "entities: [{type: x, id: it}]", ""))
+	if got := rows(t, db, "SELECT entity, entity_value_value, entity_value, entity_id_value FROM type_x"); len(got) != 1 || got[0] != "it|one|two|three" {
+		t.Errorf("%q", got)
+	}
+}
+
 // TestRefused lists what cannot be a database, with the reason.
 func TestRefused(t *testing.T) {
 	const start = "@taxon a { axis: 1; description: d; }\n@entity x { taxon: a; description: d; }\n@attribute x.other { type: string; description: d; }\n"
