@@ -48,7 +48,8 @@ func (p *Policy) Extend(a Addition) (*Policy, error) {
 	var views []*ast.View
 	if len(a.Views) > 0 {
 		for _, src := range a.Views {
-			v, l := parser.Parse(src)
+			own := Source{Name: src.Name, Text: src.Text, Private: secretsOf(p.Registry).hides}
+			v, l := parser.Parse(&own)
 			views, list = append(views, v), append(list, l...)
 		}
 		if list.HasErrors() {

@@ -105,16 +105,12 @@ func (f *future) unset(s *futureState, p *registry.Property, out FutureValue, de
 		}
 		if len(may) > 0 {
 			out.Values = addValue(out.Values, p.PermissiveBool())
-			for _, c := range may {
-				out.Depends = addRule(out.Depends, f.r.engine.ranked.candidates[c].Rule)
-			}
+			out.Depends = addRules(out.Depends, f.rulesOf(may))
 		}
 	}
 	if q := f.typ.Property(p.Follows); p.Follows != "" && p.Through == "" && q != nil && depth < maxFutureDepth {
 		from := f.value(s, q, depth+1)
-		for _, rule := range from.Depends {
-			out.Depends = addRule(out.Depends, rule)
-		}
+		out.Depends = addRules(out.Depends, from.Depends)
 		for _, v := range from.Values {
 			if v == nil {
 				v = p.Initial
@@ -176,6 +172,10 @@ func (f *future) combine(s *futureState, p *registry.Property) futureValues {
 		for _, c := range may {
 			out.values = addValue(out.values, r.candidates[c].Value)
 		}
+	case p.Comparison == registry.Exact && !p.Repeatable && len(may)*(len(surely)+1) > maxLocked:
+		for _, c := range merge(surely, may) {
+			out.values = addValue(out.values, r.candidates[c].Value)
+		}
 	case p.Comparison == registry.Exact && !p.Repeatable:
 		// A lock that may or may not hold can let any other candidate through.
 		for _, c := range merge(surely, may) {
@@ -197,9 +197,7 @@ func (f *future) combine(s *futureState, p *registry.Property) futureValues {
 		out.values = addValue(out.values, sure.Value)
 		out.winner = sure.Winner
 	}
-	for _, c := range may {
-		out.depends = addRule(out.depends, r.candidates[c].Rule)
-	}
+	out.depends = addRules(out.depends, f.rulesOf(may))
 	return out
 }
 
@@ -210,9 +208,34 @@ func addValue(values []*registry.Value, v *registry.Value) []*registry.Value {
 	return append(values, v)
 }
 
-func addRule(rules []*registry.Rule, r *registry.Rule) []*registry.Rule {
-	if slices.Contains(rules, r) {
+// maxLocked bounds the work on locks that may or may not hold. Beyond it every candidate
+// counts as a possible value, which leaves none out.
+const maxLocked = 1 << 22
+
+// rulesOf are the rules of candidates.
+func (f *future) rulesOf(candidates []int32) []*registry.Rule {
+	out := make([]*registry.Rule, len(candidates))
+	for i, c := range candidates {
+		out[i] = f.r.engine.ranked.candidates[c].Rule
+	}
+	return out
+}
+
+// addRules adds the rules that are not there yet, in order.
+func addRules(rules, more []*registry.Rule) []*registry.Rule {
+	if len(more) == 0 {
 		return rules
 	}
-	return append(rules, r)
+	seen := make(map[*registry.Rule]bool, len(rules)+len(more))
+	for _, r := range rules {
+		seen[r] = true
+	}
+	rules = slices.Clip(rules) // it may be shared
+	for _, r := range more {
+		if !seen[r] {
+			seen[r] = true
+			rules = append(rules, r)
+		}
+	}
+	return rules
 }

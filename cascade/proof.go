@@ -131,9 +131,10 @@ func (r *Resolution) prove(ent *world.Entity, p *registry.Property, got Effectiv
 	for _, c := range outside {
 		proof.Losers = append(proof.Losers, r.outOfContext(e.ranked.candidate(c), m))
 	}
-	var rules []*registry.Rule
+	seen := map[*registry.Rule]bool{}
 	for _, c := range got.From {
-		if rules = addRule(rules, c.Rule); rules[len(rules)-1] == c.Rule {
+		if !seen[c.Rule] {
+			seen[c.Rule] = true
 			for _, h := range r.met(c.Rule, m) {
 				if !slices.Contains(proof.Context, h) {
 					proof.Context = append(proof.Context, h)

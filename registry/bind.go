@@ -238,6 +238,10 @@ func (b *binder) atRule(at *ast.AtRule, s scope) {
 			b.Errorf(diag.TooDeep, at.At, "@%s is nested more than %d deep", at.Name, maxSugarDepth)
 			return
 		}
+		if n := countValues(at.Block); n > maxRules {
+			b.Errorf(diag.TooLarge, at.At, "@%s holds %d values, and %d rules are the most", at.Name, n, maxRules)
+			return
+		}
 		var out SugarOutput
 		b.reg.sugar[name].Rewrite(at, &out)
 		b.List = append(b.List, out.Diagnostics...)
@@ -248,6 +252,20 @@ func (b *binder) atRule(at *ast.AtRule, s scope) {
 	default:
 		b.Warnf(diag.UnknownAtRule, at.NameAt, "no vocabulary registers @%s, so it has no effect", at.Name).Hint = diag.DidYouMean(name, b.atRuleNames())
 	}
+}
+
+// countValues is how many values stand in a block, each of which sugar may make a rule of.
+func countValues(block *ast.Block) int {
+	if block == nil {
+		return 0
+	}
+	n := 0
+	for _, item := range block.Items {
+		if d, ok := item.(*ast.Declaration); ok {
+			n += len(d.Values)
+		}
+	}
+	return n
 }
 
 func (b *binder) importRule(at *ast.AtRule, s scope) {
@@ -262,7 +280,9 @@ func (b *binder) importRule(at *ast.AtRule, s scope) {
 	inner := s
 	inner.stack = append(slices.Clip(s.stack), v.Source.Name)
 	if _, layer, _ := importPrelude(at); layer != "" {
-		inner.layer = s.layer.child(layer)
+		if inner.layer = b.layer(s.layer, layer, at); inner.layer == nil {
+			return
+		}
 	}
 	b.statements(v.Statements, inner)
 }
@@ -281,13 +301,15 @@ func (b *binder) layerRule(at *ast.AtRule, s scope) {
 		b.Errorf(diag.Syntax, at.At, "@layer needs names or a block")
 	case at.Block == nil:
 		for _, name := range names {
-			s.layer.child(name)
+			b.layer(s.layer, name, at)
 		}
 	case len(names) > 1:
 		b.Errorf(diag.Syntax, at.At, "@layer with a block takes one name")
 	default:
 		inner := s
-		inner.layer = s.layer.child(strings.Join(names, ""))
+		if inner.layer = b.layer(s.layer, strings.Join(names, ""), at); inner.layer == nil {
+			return
+		}
 		if s.rules == nil {
 			b.statements(at.Block.Items, inner)
 			return
@@ -296,6 +318,21 @@ func (b *binder) layerRule(at *ast.AtRule, s scope) {
 		inner.rules = nil
 		b.rule(&ast.Rule{At: at.At, Selectors: []*ast.Selector{parentSelector(at.At)}, Block: at.Block}, inner)
 	}
+}
+
+// layer finds or makes the layer below another that a name leads to, or reports why there is
+// none. Every use of one costs a look at all that there are.
+func (b *binder) layer(in *layerNode, name string, at *ast.AtRule) *layerNode {
+	dots := strings.Count(name, ".")
+	switch {
+	case dots >= maxLayerDepth:
+		b.Errorf(diag.TooDeep, at.At, "the layer name has more than %d parts", maxLayerDepth)
+		return nil
+	case b.root.count()+dots+1 > maxLayers && in.find(name) == nil:
+		b.Errorf(diag.TooLarge, at.At, "more than %d layers", maxLayers)
+		return nil
+	}
+	return in.child(name)
 }
 
 func (b *binder) atRuleNames() []string {

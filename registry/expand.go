@@ -15,7 +15,9 @@ const (
 	maxImports     = 1000
 	maxSugarDepth  = 16
 	maxSelectors   = 4096    // that one nested rule may unfold to
-	maxRules       = 1 << 17 // in all
+	maxRules       = 1 << 16 // in all
+	maxLayers      = 1000    // in all, those within others included
+	maxLayerDepth  = 32
 	maxUnfolded    = 1 << 21 // compounds of nested selectors, in all
 )
 
@@ -140,6 +142,29 @@ func (n *layerNode) child(name string) *layerNode {
 		return n.children[at].child(rest)
 	}
 	return n.children[at]
+}
+
+// find is the layer below n that a dotted name leads to, or nil.
+func (n *layerNode) find(name string) *layerNode {
+	first, rest, more := strings.Cut(name, ".")
+	full := n.path(first)
+	at := slices.IndexFunc(n.children, func(c *layerNode) bool { return c.name == full })
+	switch {
+	case at < 0:
+		return nil
+	case more:
+		return n.children[at].find(rest)
+	}
+	return n.children[at]
+}
+
+// count is how many layers lie below n.
+func (n *layerNode) count() int {
+	total := len(n.children)
+	for _, c := range n.children {
+		total += c.count()
+	}
+	return total
 }
 
 func (n *layerNode) path(part string) string {

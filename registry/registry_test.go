@@ -205,11 +205,41 @@ func TestProblemsAreBounded(t *testing.T) {
 // TestRulesAreBounded refuses more rules than a policy can have.
 func TestRulesAreBounded(t *testing.T) {
 	list := strings.Repeat("#a,", 4095) + "#a { open: true; }\n"
-	if b := bind(t, strings.Repeat(list, 32)); b.Diagnostics.HasErrors() || len(b.Rules) != 1<<17 {
+	if b := bind(t, strings.Repeat(list, 16)); b.Diagnostics.HasErrors() || len(b.Rules) != 1<<16 {
 		t.Errorf("%d rules, %v", len(b.Rules), b.Diagnostics.Err())
 	}
-	if b := bind(t, strings.Repeat(list, 33)); !b.Diagnostics.HasErrors() || len(b.Rules) > 1<<17 {
+	if b := bind(t, strings.Repeat(list, 17)); !b.Diagnostics.HasErrors() || len(b.Rules) > 1<<16 {
 		t.Errorf("%d rules, %v", len(b.Rules), b.Diagnostics.Err())
+	}
+}
+
+// TestLayersAreBounded refuses more layers than a policy can have, and names that lead too
+// deep. A layer that is there may be used any number of times.
+func TestLayersAreBounded(t *testing.T) {
+	var many strings.Builder
+	for i := range 1000 {
+		fmt.Fprintf(&many, "@layer l%d { shelf { open: true; } }\n", i)
+	}
+	for _, c := range []struct {
+		name, text string
+		want       diag.Code
+	}{
+		{"most", many.String() + many.String(), ""},
+		{"one more", many.String() + "@layer more;", diag.TooLarge},
+		{"one more below", many.String() + "@layer l1 { @layer more { shelf { open: true; } } }", diag.TooLarge},
+		{"one more without a name", many.String() + "@layer { shelf { open: true; } }", diag.TooLarge},
+		{"deepest", "@layer a" + strings.Repeat(".a", 31) + " { shelf { open: true; } }", ""},
+		{"too deep", "@layer a" + strings.Repeat(".a", 32) + " { shelf { open: true; } }", diag.TooDeep},
+		{"far too deep", "@layer a" + strings.Repeat(".a", 1<<20) + ";", diag.TooDeep},
+	} {
+		b := bind(t, c.text)
+		var got diag.Code
+		if len(b.Diagnostics) > 0 {
+			got = b.Diagnostics[0].Code
+		}
+		if got != c.want || len(b.Layers) > 1000 {
+			t.Errorf("%s: %d layers, %v", c.name, len(b.Layers), b.Diagnostics)
+		}
 	}
 }
 

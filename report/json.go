@@ -3,6 +3,7 @@ package report
 import (
 	"bufio"
 	"encoding/base64"
+	"fmt"
 	"io"
 	"strconv"
 	"unicode"
@@ -10,10 +11,28 @@ import (
 	"unicode/utf8"
 )
 
+// maxDocument bounds a document, in bytes. It is far above what a large project takes, and
+// keeps hostile text (many long lists, each on many entities) from filling the memory of
+// whoever gathers the document.
+const maxDocument = 256 << 20
+
+// bounded counts what is written and refuses what is over the bound.
+type bounded struct {
+	to    io.Writer
+	count int
+}
+
+func (b *bounded) Write(p []byte) (int, error) {
+	if b.count += len(p); b.count > maxDocument {
+		return 0, fmt.Errorf("the document is larger than %d bytes", maxDocument)
+	}
+	return b.to.Write(p)
+}
+
 // WriteJSON writes the document, one entity, rule and finding a line. It makes one
 // entity at a time, so a large world needs no large memory.
 func (d *Document) WriteJSON(w io.Writer) error {
-	out := bufio.NewWriterSize(w, 1<<16)
+	out := bufio.NewWriterSize(&bounded{to: w}, 1<<16)
 	var e encoder
 	e.b = append(e.b, '{')
 	e.text("schema", d.Schema)

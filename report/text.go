@@ -12,7 +12,7 @@ import (
 // WriteText writes the document for people: every entity with its properties, then every
 // rule with what it matched. Findings are left to whoever renders diagnostics.
 func (d *Document) WriteText(w io.Writer) error {
-	out := bufio.NewWriterSize(w, 1<<16)
+	out := bufio.NewWriterSize(&bounded{to: w}, 1<<16)
 	if len(d.Context) > 0 {
 		refs := make([]string, len(d.Context))
 		for i, r := range d.Context {
@@ -23,6 +23,9 @@ func (d *Document) WriteText(w io.Writer) error {
 	if d.Entities != nil {
 		for e := range d.Entities {
 			writeEntity(out, &e)
+			if _, err := out.Write(nil); err != nil {
+				return err // nothing more comes through
+			}
 		}
 	}
 	if len(d.Rules) > 0 {

@@ -19,6 +19,7 @@ type assembly struct {
 	rootWas  string   // the root entity's id before this run renamed it
 	withheld []Entity // those that came in after all have no Type
 	left     map[pathKey]int32
+	named    map[*registry.EntityType]*names // see exists
 }
 
 func (a *assembly) draftOf(i int) *draft {
@@ -177,25 +178,40 @@ func (a *assembly) addSingletons(rules *rules) {
 }
 
 // appendLate adds an entity after the discovered ones.
-func (a *assembly) appendLate(d *draft) { a.entities = append(a.entities, d.Entity) }
+func (a *assembly) appendLate(d *draft) {
+	a.entities = append(a.entities, d.Entity)
+	if n := a.named[d.Type]; n != nil {
+		n.add(&d.Entity)
+	}
+}
+
+// names are the ids of the entities of a type, and the texts of their key attributes.
+type names struct{ ids, keys map[string]bool }
+
+func (n *names) add(e *Entity) {
+	n.ids[e.ID] = true
+	if text, ok := e.Attr(e.Type.Key()); ok {
+		n.keys[text] = true
+	}
+}
 
 // exists reports whether an entity of the type has the id, or the text as its key
-// attribute.
+// attribute. From the first call for a type on, only appendLate may add entities.
 func (a *assembly) exists(t *registry.EntityType, id, keyText string) bool {
-	attr := t.Key()
-	for i := range a.entities {
-		e := &a.entities[i]
-		if e.Type != t {
-			continue
+	n := a.named[t]
+	if n == nil {
+		n = &names{map[string]bool{}, map[string]bool{}}
+		for i := range a.entities {
+			if e := &a.entities[i]; e.Type == t {
+				n.add(e)
+			}
 		}
-		if e.ID == id {
-			return true
+		if a.named == nil {
+			a.named = map[*registry.EntityType]*names{}
 		}
-		if text, ok := e.Attr(attr); ok && keyText != "" && text == keyText {
-			return true
-		}
+		a.named[t] = n
 	}
-	return false
+	return n.ids[id] || keyText != "" && n.keys[keyText]
 }
 
 // addNamed adds the entities of views. A view can never bring in the root or a path: what

@@ -267,10 +267,16 @@ func describe(e confine.Endpoint) string {
 	return text
 }
 
+// quoteAll names a few names and counts the others.
 func quoteAll(names []string) string {
-	quoted := make([]string, len(names))
-	for i, n := range names {
-		quoted[i] = diag.Quote(n)
+	const few = 3
+	var quoted []string
+	for _, n := range names[:min(few, len(names))] {
+		quoted = append(quoted, diag.Quote(n))
 	}
-	return strings.Join(quoted, ", ")
+	text := strings.Join(quoted, ", ")
+	if more := len(names) - few; more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return text
 }
