@@ -123,6 +123,9 @@ func (db *database) value(p *registry.Property, v *registry.Value) (text any, nu
 		}
 		return h.text, 0.0, h.members
 	}
+	if !printable(v.Text) {
+		db.fail("a value of %s is not UTF-8, so a database cannot hold it", db.name(db.id[p]))
+	}
 	if v.List == nil {
 		return v.Text, v.Num, nil
 	}

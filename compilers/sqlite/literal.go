@@ -15,36 +15,27 @@ import (
 func literal(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'" }
 
 // escaped is a text in the SQL of PostgreSQL and DuckDB. What does not print, or could
-// reorder text on a screen, is written as an escape.
+// reorder text on a screen, is written as a number.
 func escaped(s string) string {
-	plain := true
-	for _, r := range s {
-		plain = plain && r != '\\' && unicode.IsPrint(r)
-	}
-	if plain {
-		return literal(s)
-	}
-	var b strings.Builder
-	b.WriteString("E'")
-	for _, r := range s {
-		switch {
-		case r == '\'' || r == '\\':
-			b.WriteByte('\\')
-			b.WriteRune(r)
-		case unicode.IsPrint(r):
-			b.WriteRune(r)
-		case r == '\n':
-			b.WriteString(`\n`)
-		case r == '\t':
-			b.WriteString(`\t`)
-		case r <= 0xffff:
-			fmt.Fprintf(&b, `\u%04x`, r)
-		default:
-			fmt.Fprintf(&b, `\U%08x`, r)
+	var parts []string
+	from := 0
+	for i, r := range s {
+		if unicode.IsPrint(r) {
+			continue
 		}
+		if from < i {
+			parts = append(parts, literal(s[from:i]))
+		}
+		parts = append(parts, fmt.Sprintf("chr(%d)", r))
+		from = i + utf8.RuneLen(r)
 	}
-	b.WriteByte('\'')
-	return b.String()
+	if from < len(s) || parts == nil {
+		parts = append(parts, literal(s[from:]))
+	}
+	if len(parts) == 1 {
+		return parts[0]
+	}
+	return "(" + strings.Join(parts, " || ") + ")"
 }
 
 // jsonList is a list as SQLite's own functions write it, so that equal lists are equal

@@ -17,6 +17,7 @@ import (
 	"umwelt/cascade"
 	"umwelt/compilers"
 	"umwelt/compilers/all"
+	"umwelt/internal/sqltest"
 )
 
 const demoWorld = `name: dev
@@ -207,8 +208,43 @@ func TestScriptsPrintSafely(t *testing.T) {
 			}
 		}
 	}
-	if got := rows(t, open(t, r), "SELECT entity FROM entities WHERE type = 'tool'"); len(got) != 1 || got[0] != evil {
+	const query = "SELECT entity FROM entities WHERE type = 'tool'"
+	if got := rows(t, open(t, r), query); len(got) != 1 || got[0] != evil {
 		t.Errorf("%q", got)
+	}
+	inEngines(t, r, query, []string{"entity"}, func(t *testing.T, got []string) {
+		if len(got) != 1 || got[0] != evil {
+			t.Errorf("%q", got)
+		}
+	})
+}
+
+// inEngines runs a query in every other database, and gives the rows of the named columns.
+func inEngines(t *testing.T, r *cascade.Resolution, query string, columns []string, check func(*testing.T, []string)) {
+	for _, engine := range []struct {
+		target string
+		start  func(testing.TB) sqltest.Engine
+		row    string
+	}{{"postgres", sqltest.Postgres, "json_build_array"}, {"duckdb", sqltest.DuckDB, "json_array"}} {
+		t.Run(engine.target, func(t *testing.T) {
+			script, err := compile(t, engine.target, compilers.Input{Resolution: r})
+			if err != nil {
+				t.Fatal(err)
+			}
+			results, err := engine.start(t).Run(string(script), "SELECT "+engine.row+"("+strings.Join(columns, ", ")+") FROM ("+query+") AS q")
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got []string
+			for _, row := range results[0] {
+				var cells []string
+				for _, c := range row {
+					cells = append(cells, *c)
+				}
+				got = append(got, strings.Join(cells, "|"))
+			}
+			check(t, got)
+		})
 	}
 }
 
@@ -290,12 +326,17 @@ group { l: z; }
 			}
 		}
 	}
-	got := rows(t, open(t, r), "SELECT e.entity, property_name, effective_value, source FROM effective_properties JOIN entities AS e ON e.id = entity_id")
+	const query = "SELECT e.entity, property_name, effective_value, source FROM effective_properties JOIN entities AS e ON e.id = entity_id"
 	slices.Sort(want)
-	slices.Sort(got)
-	if d := cmp.Diff(want, got); d != "" {
-		t.Error(d)
+	compare := func(t *testing.T, got []string) {
+		t.Helper()
+		slices.Sort(got)
+		if d := cmp.Diff(want, got); d != "" {
+			t.Error(d)
+		}
 	}
+	compare(t, rows(t, open(t, r), query))
+	inEngines(t, r, query, []string{"entity", "property_name", "effective_value", "source"}, compare)
 }
 
 // TestOlderSQLite reads a file with the program that the system ships, which may be years
