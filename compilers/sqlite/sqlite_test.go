@@ -82,7 +82,7 @@ func TestTables(t *testing.T) {
 // TestContext asks the same database under several contexts. A context that names what does
 // not exist is refused.
 func TestContext(t *testing.T) {
-	world := strings.Replace(demoWorld, "[implement]", "[implement, review]", 1)
+	world := strings.Replace(demoWorld, "[implement]", "[review, implement]", 1)
 	r := resolve(t, vocabulary(t, ""), world, demoView, cascade.Ref{Type: "mode", ID: "review"})
 	db := open(t, r)
 	allowed := func() string {
@@ -100,6 +100,15 @@ func TestContext(t *testing.T) {
 	}
 	if got := allowed(); got != "Bash=false Read=true" {
 		t.Errorf("implementing: %s", got)
+	}
+	if err := exec("DELETE FROM active_context"); err != nil {
+		t.Fatal(err)
+	}
+	if got := allowed(); got != "Bash=false Read=true" {
+		t.Errorf("with neither of two modes: %s", got)
+	}
+	if err := exec("INSERT INTO active_context VALUES ('mode', 'implement')"); err != nil {
+		t.Fatal(err)
 	}
 	for _, statement := range []string{"INSERT INTO active_context VALUES ('mode', 'nothing')", "UPDATE active_context SET entity = 'nothing'", "INSERT INTO active_context VALUES ('tool', 'review')"} {
 		if err := exec(statement); err == nil || !strings.Contains(err.Error(), "does not exist") {
@@ -293,6 +302,7 @@ func TestSetsThatFollow(t *testing.T) {
 		@property group.t { type: set of identifier; restrictive: superset; description: d; }
 		@property group.w { type: string; description: d; }
 		@property group.l { type: list of string; repeatable: true; description: d; }
+		@property group.r { type: list of string; repeatable: true; restrictive: subset; description: d; }
 		@entity user { taxon: a; description: d; }
 		@attribute user.groups { type: list of string; description: d; }
 		@property user.s { type: set of identifier; restrictive: subset; follows: group.s; through: groups; description: d; }
@@ -307,10 +317,14 @@ func TestSetsThatFollow(t *testing.T) {
   - { type: user, id: cy }
 fixed:
   "user#bob": { s: [b, x], t: [z] }
+  "group": { r: [z] }
+  "group#one": { r: [a, b] }
 `
 	const view = `group#one { s: a, b, c; t: q; w: first; l: x, x; }
-@layer base { group#two { s: b, c, d; t: q, r; w: second; } user#cy { s: a, b, c !locked; s: a !locked; } }
-@layer top { user#cy { s: a, b !locked; t: a !locked; } }
+group#one { r: a; r: b; }
+@layer base { group#two { s: b, c, d; t: q, r; w: second; } user#cy { s: a, b, c !locked; } }
+@layer next { user#cy { s: x !locked; } }
+@layer top { user#cy { s: a, b !locked; t: a !locked; } user { s: a; t: a, b; } }
 group[name="absent"] { s: c, b; t: p; l: y; }
 user#ann { s: b, c, d, e; }
 user#cy { s: c, d; }
