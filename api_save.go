@@ -16,6 +16,7 @@ import (
 	"umwelt/database"
 	"umwelt/diag"
 	"umwelt/parser"
+	"umwelt/policydiff"
 	"umwelt/registry"
 )
 
@@ -48,12 +49,18 @@ func (p *Policy) Save(path string) error {
 // saved, in the context that stands in the database's table active_context, or in the given
 // one. Like Load it returns a policy in every case; its Err says whether it may be used.
 func Open(path string, context ...cascade.Ref) *Policy {
+	return OpenWith(nil, path, context...)
+}
+
+// OpenWith is Open for a policy that is to be compared with what reg binds: where the saved
+// vocabulary means the same, reg is the Registry of the policy.
+func OpenWith(reg *registry.Registry, path string, context ...cascade.Ref) *Policy {
 	p := &Policy{}
-	p.reopen(Options{Context: context}, path)
+	p.reopen(Options{Context: context}, reg, path)
 	return p
 }
 
-func (p *Policy) reopen(o Options, path string) {
+func (p *Policy) reopen(o Options, shared *registry.Registry, path string) {
 	for _, given := range []struct {
 		what string
 		is   bool
@@ -79,7 +86,7 @@ func (p *Policy) reopen(o Options, path string) {
 		p.Diagnostics.Errorf(diag.Unreadable, diag.Span{}, "%v", err)
 		return
 	}
-	p.bindSaved(path, saved)
+	p.bindSaved(path, saved, shared)
 	if p.Diagnostics.HasErrors() {
 		return
 	}
@@ -98,7 +105,7 @@ func (p *Policy) reopen(o Options, path string) {
 
 // bindSaved parses and binds the texts of a saved policy, which import one another and
 // nothing else.
-func (p *Policy) bindSaved(path string, saved *database.Saved) {
+func (p *Policy) bindSaved(path string, saved *database.Saved, shared *registry.Registry) {
 	hides := secretsOf(nil).hides
 	imports := map[string]*diag.Source{}
 	for _, s := range saved.Sources {
@@ -130,6 +137,9 @@ func (p *Policy) bindSaved(path string, saved *database.Saved) {
 		return v, list, nil
 	}
 	reg, list := vocabulary(p.words, in, p.Views)
+	if shared != nil && !list.HasErrors() && policydiff.SameVocabulary(shared, reg) {
+		reg = shared
+	}
 	p.bind(reg, list, in)
 }
 

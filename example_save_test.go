@@ -1,6 +1,7 @@
 package umwelt_test
 
 import (
+	"context"
 	"fmt"
 	"log"
 	"os"
@@ -8,6 +9,7 @@ import (
 
 	"umwelt"
 	"umwelt/cascade"
+	"umwelt/database"
 )
 
 // A saved policy needs neither its views nor its world, and answers in any context.
@@ -43,4 +45,25 @@ func ExampleOpen() {
 	// Output:
 	// true
 	// false
+}
+
+// The database answers in SQL too, in whatever can read SQLite.
+func ExamplePolicy_Save() {
+	dir := must(os.MkdirTemp("", ""))
+	defer os.RemoveAll(dir)
+	file := filepath.Join(dir, "policy.db")
+	if err := demo().Save(file); err != nil {
+		log.Fatal(err)
+	}
+	db := must(database.Open(file))
+	defer db.Close()
+	rows := must(db.Query(context.Background(), "SELECT entity, allow, \"max-level\" FROM type_tool ORDER BY entity", database.Limits{}))
+	fmt.Println(rows.Columns)
+	for _, row := range rows.Rows {
+		fmt.Println(row)
+	}
+	// Output:
+	// [entity allow max-level]
+	// [Bash true 2]
+	// [Read false <nil>]
 }

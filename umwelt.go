@@ -11,6 +11,7 @@
 //   - Check and Require hold the policy to something: Require is a *DeniedError, with the
 //     proof, where the policy says otherwise.
 //   - Explain is the proof of an answer. It can be printed, and it can be replayed.
+//   - Lint is what is likely to be a mistake, and what has drifted from a Baseline.
 //   - Extend is the policy with more entities or rules, in time that depends on those alone.
 //     The policy that was extended stays as it is.
 //   - Compile writes what an enforcement tool reads.
@@ -115,7 +116,7 @@ func (p *Policy) load(o Options, paths []string) {
 			p.Diagnostics.Errorf(diag.BadOption, diag.Span{}, "%s is a saved policy, which takes no view beside it", diag.Escape(paths[i]))
 			return
 		}
-		p.reopen(o, paths[0])
+		p.reopen(o, nil, paths[0])
 		return
 	}
 	root, list := ResolveRoot(o.Root)

@@ -54,7 +54,7 @@ func ReadBaseline(name string, text []byte) (*Baseline, error) {
 		}
 	}
 	if strings.HasPrefix(string(text), "SQLite format 3\x00") {
-		return nil, errors.New("it is a database; write the baseline with --target json")
+		return nil, errors.New("it is a database, which has to be opened as one")
 	}
 	if err := json.Unmarshal(text, &doc); err != nil {
 		return nil, fmt.Errorf("it is not the JSON of a policy: %w", err)

@@ -16,16 +16,18 @@ import (
 func Compare(pairs []Pair, o Options) (*Result, diag.List) {
 	out := &Result{}
 	collected := newCollector()
+	drifted := false
 	for _, p := range pairs {
 		c := newComparison(p, o)
+		drifted = drifted || c.drifted
 		out.Entities = max(out.Entities, len(c.pairs))
 		if list := c.run(out, collected); list.HasErrors() {
 			return nil, list
 		}
 	}
 	out.Groups = collected.groups()
-	out.Equivalence = equivalence(pairs, out.Groups)
-	if out.Equivalence.Verdict == Equivalent {
+	out.Equivalence = equivalence(pairs, out.Groups, drifted)
+	if out.Equivalence.Verdict == Equivalent && !drifted {
 		out.Left = 0 // no context can tell them apart
 	}
 	return out, nil
@@ -38,12 +40,14 @@ type comparison struct {
 	old, new *side
 	names    interner
 	pairs    []entityPair // in vocabulary order, then by id
+	drifted  bool         // the worlds do not hold the same
 }
 
 // entityPair is an entity as the two worlds hold it; -1 where one does not.
 type entityPair struct {
 	entity   *world.Entity
 	old, new int32
+	same     bool // the worlds say the same of it
 }
 
 // pairKey is equal for entities that get the same answers on both sides in every context.
@@ -67,17 +71,44 @@ func (c *comparison) pair() {
 		if a != b {
 			j = a.Find(e.Type, e.ID)
 		}
-		c.pairs = append(c.pairs, entityPair{e, int32(j), int32(i)})
+		c.pairs = append(c.pairs, entityPair{e, int32(j), int32(i), j >= 0 && sameFacts(a, b, j, i)})
 	}
 	if a != b {
 		for i := range a.Entities {
 			if e := &a.Entities[i]; b.Find(e.Type, e.ID) < 0 {
-				c.pairs = append(c.pairs, entityPair{e, int32(i), -1})
+				c.pairs = append(c.pairs, entityPair{e, int32(i), -1, false})
 			}
 		}
 	}
+	c.drifted = !slices.Equal(c.old.fixed, c.new.fixed) || slices.ContainsFunc(c.pairs, func(p entityPair) bool { return !p.same })
 	slices.SortStableFunc(c.pairs, func(x, y entityPair) int {
 		return cmp.Or(cmp.Compare(x.entity.Type.Index, y.entity.Type.Index), strings.Compare(x.entity.ID, y.entity.ID))
+	})
+}
+
+// sameFacts reports whether two worlds say the same of an entity and of what it lies in, as
+// far as answers can depend on it.
+func sameFacts(a, b *world.World, i, j int) bool {
+	if a == b {
+		return true
+	}
+	for at, bt := int32(i), int32(j); ; {
+		x, y := &a.Entities[at], &b.Entities[bt]
+		if x.Type != y.Type || x.ID != y.ID || !slices.Equal(x.Classes, y.Classes) || !sameAttributes(x.Attributes, y.Attributes) {
+			return false
+		}
+		at, bt = x.Parent, y.Parent
+		if at == world.NoParent || bt == world.NoParent {
+			return at == bt
+		}
+	}
+}
+
+func sameAttributes(a, b []world.Attribute) bool {
+	return len(a) == len(b) && !slices.ContainsFunc(a, func(x world.Attribute) bool {
+		return !slices.ContainsFunc(b, func(y world.Attribute) bool {
+			return x.Name == y.Name && x.Text == y.Text && slices.Equal(x.List, y.List)
+		})
 	})
 }
 
@@ -98,7 +129,7 @@ func (c *comparison) suspects() []suspect {
 		if p.new >= 0 {
 			k.new, k.hasNow = int32(c.new.engine.Cohort(int(p.new))), c.new.grants(p.entity)
 		}
-		if k.old >= 0 && k.new >= 0 && k.hadGrant == k.hasNow && !followsOthers(p.entity.Type) &&
+		if p.same && k.hadGrant == k.hasNow && !followsOthers(p.entity.Type) &&
 			c.old.sign(int(k.old), c.names) == c.new.sign(int(k.new), c.names) {
 			continue
 		}
@@ -163,11 +194,11 @@ func (c *comparison) run(out *Result, to *collector) diag.List {
 	}
 	out.Left += left
 	for _, refs := range contexts {
-		old, list := c.Old.Resolve(refs)
+		old, list := c.Old.Resolve(c.known(c.old, c.new, refs))
 		if list.HasErrors() {
 			return list
 		}
-		now, list := c.New.Resolve(refs)
+		now, list := c.New.Resolve(c.known(c.new, c.old, refs))
 		if list.HasErrors() {
 			return list
 		}
@@ -195,12 +226,23 @@ func (c *comparison) changes(old, now *cascade.Resolution, p entityPair, k pairK
 	t := p.entity.Type
 	if k.hadGrant != k.hasNow && grantsByExisting(t) {
 		g := Group{Kind: Widening, Type: t, Old: Answer{Absent: !k.hadGrant}, New: Answer{Absent: !k.hasNow}}
+		for _, one := range []struct {
+			answer *Answer
+			index  int32
+		}{{&g.Old, p.old}, {&g.New, p.new}} {
+			if one.index < 0 {
+				one.answer.Reason = notThere
+			}
+		}
 		if k.hadGrant {
 			g.Kind = Narrowing
 		}
 		out = append(out, to.change(g))
 	}
 	for _, prop := range t.Properties {
+		if prop.Secret && c.options.NoSecrets {
+			continue
+		}
 		a, ok := c.answer(c.old, old, int(p.old), prop, k.hadGrant)
 		b, ok2 := c.answer(c.new, now, int(p.new), prop, k.hasNow)
 		if !ok || !ok2 {
@@ -216,6 +258,9 @@ func (c *comparison) changes(old, now *cascade.Resolution, p entityPair, k pairK
 	}
 	return out
 }
+
+// notThere is the reason for what an entity grants in a world that does not have it.
+const notThere = "it is in the other world only"
 
 // setsOf are the sets to be met, or the value as the only one.
 func setsOf(e *cascade.Effective) [][]string {
@@ -240,6 +285,9 @@ func (c *comparison) answer(s *side, r *cascade.Resolution, i int, p *registry.P
 func (c *comparison) describe(s *side, r *cascade.Resolution, i int, p *registry.Property, e *cascade.Effective, granted bool) Answer {
 	out := Answer{Values: []*registry.Value{e.Value}, Sets: e.Sets, Origin: e.Origin, Absent: !granted}
 	if !granted {
+		if i < 0 {
+			out.Reason = notThere
+		}
 		return out
 	}
 	if e.Reason != nil {

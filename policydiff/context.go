@@ -95,8 +95,28 @@ func combine(options [][]option, most int, yield func([]cascade.Ref)) {
 	}
 }
 
+// known leaves out of refs what only the other side's world has: there it cannot have been
+// active. What neither has stays, and is an error.
+func (c *comparison) known(s, other *side, refs []cascade.Ref) []cascade.Ref {
+	if s.world == other.world {
+		return refs
+	}
+	return slices.DeleteFunc(slices.Clone(refs), func(r cascade.Ref) bool { return !s.has(r) && other.has(r) })
+}
+
+// has reports whether a reference names an entity of the world, by id or by name.
+func (s *side) has(r cascade.Ref) bool {
+	known, asked := s.refs[r]
+	if !asked {
+		_, list := s.engine.Resolve([]cascade.Ref{r})
+		known = !list.HasErrors()
+		s.refs[r] = known
+	}
+	return known
+}
+
 // optionsOf are the ways in which entities of a type can be active that the qualifiers tell
-// apart. An entity that only one of the worlds has cannot be named in both.
+// apart. One that a world does not have leaves it as if it were not named.
 func (c *comparison) optionsOf(t *registry.EntityType, qualifiers []*registry.Compound) (out []option, left int, list diag.List) {
 	old, list := newHolding(c.old.world, c.old.bound.Registry, qualifiers)
 	if list.HasErrors() {
@@ -126,8 +146,8 @@ func (c *comparison) optionsOf(t *registry.EntityType, qualifiers []*registry.Co
 	}
 	add(nil, old.byDefault(t)+now.byDefault(t))
 	for _, p := range c.pairs {
-		if p.entity.Type == t && p.old >= 0 && p.new >= 0 {
-			add([]cascade.Ref{{Type: name, ID: p.entity.ID}}, old.of(int(p.old))+now.of(int(p.new)))
+		if p.entity.Type == t {
+			add([]cascade.Ref{{Type: name, ID: p.entity.ID}}, old.whileNamed(int(p.old), t)+now.whileNamed(int(p.new), t))
 		}
 	}
 	// Several at once: what any of them meets holds.
@@ -173,6 +193,14 @@ func (h holding) of(entity int) string {
 		out[r.Index] = '1'
 	}
 	return string(out)
+}
+
+// whileNamed is what is met while an entity is named, which the world lacks where it is -1.
+func (h holding) whileNamed(entity int, t *registry.EntityType) string {
+	if entity < 0 {
+		return h.byDefault(t)
+	}
+	return h.of(entity)
 }
 
 // byDefault is what is met where nothing of the type is named.

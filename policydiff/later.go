@@ -26,7 +26,10 @@ func (c *comparison) laterProperties() []*registry.Property {
 			}
 		}
 		for _, p := range t.Properties {
-			if differs[p] || p.Through != "" {
+			if p.Secret && c.options.NoSecrets {
+				continue
+			}
+			if differs[p] || c.drifted || p.Through != "" {
 				out = append(out, p)
 			}
 		}
@@ -45,7 +48,13 @@ func (c *comparison) later(old, now *cascade.Resolution, properties []*registry.
 		t := prop.Entity
 		known := map[laterKey]int{} // changes, -1 for none
 		for _, p := range c.pairs {
-			if p.old < 0 || p.new < 0 || !slices.Contains(t.Parents, p.entity.Type.Name) || p.entity.Type.Taxon != t.Taxon {
+			if !slices.Contains(t.Parents, p.entity.Type.Name) || p.entity.Type.Taxon != t.Taxon {
+				continue
+			}
+			if p.old < 0 || p.new < 0 {
+				if g, differ := c.laterInOne(old, now, p, prop); differ {
+					to.hit(to.change(g), p.entity)
+				}
 				continue
 			}
 			a, b := old.Future(int(p.old), t, prop), now.Future(int(p.new), t, prop)
@@ -93,6 +102,30 @@ func (c *comparison) laterIn(old, now *cascade.Resolution, dir entityPair, p *re
 	}
 	g := Group{Kind: laterKind(p, a, b, usual, c.old.letters(a, p), c.new.letters(b, p)), Type: t, Property: p, Later: true}
 	g.Old, g.New = laterAnswer(a, usual[0], p), laterAnswer(b, usual[1], p)
+	return g, true
+}
+
+// laterInOne compares a permission of what may be made below a directory that only one of
+// the worlds has. In the other it is refused.
+func (c *comparison) laterInOne(old, now *cascade.Resolution, dir entityPair, p *registry.Property) (Group, bool) {
+	if p.Type.Kind != registry.Boolean || p.Type.Shape != registry.One || p.Restrictive == registry.NoDirection {
+		return Group{}, false
+	}
+	r, i, kind := now, int(dir.new), Widening
+	if dir.new < 0 {
+		r, i, kind = old, int(dir.old), Narrowing
+	}
+	f, usual := r.Future(i, p.Entity, p), r.FutureUsual(i, p.Entity, p)
+	refused := p.RestrictiveBool()
+	if f.Decided() && f.Values[0].Equal(refused) {
+		return Group{}, false
+	}
+	g := Group{Kind: kind, Type: p.Entity, Property: p, Later: true}
+	have, lacks := &g.New, &g.Old
+	if kind == Narrowing {
+		have, lacks = lacks, have
+	}
+	*have, *lacks = laterAnswer(f, usual, p), Answer{Values: []*registry.Value{refused}, Absent: true, Reason: notThere}
 	return g, true
 }
 

@@ -29,8 +29,13 @@ type Equivalence struct {
 	Why     string
 }
 
-func equivalence(pairs []Pair, groups []Group) Equivalence {
+// equivalence is the verdict where groups differ. drifted says that the pairs' worlds do not
+// hold the same.
+func equivalence(pairs []Pair, groups []Group, drifted bool) Equivalence {
 	if len(groups) > 0 {
+		if drifted && Decide(pairs[0].Old.Bound(), pairs[0].New.Bound()).Verdict == Equivalent {
+			return Equivalence{Different, "the rules are equivalent in every world, and what exists is not the same any more"}
+		}
 		return Equivalence{Different, "the differences of this world tell the views apart"}
 	}
 	if len(pairs) == 0 {

@@ -31,8 +31,9 @@ func (k Kind) String() string {
 // cannot be told that it is none.
 func (k Kind) Widens() bool { return k <= Change }
 
-// Pair is one environment in which two policies are compared. The worlds of the two
-// engines come from the same files and share a registry; they may be the same one.
+// Pair is one environment in which two policies are compared. The two engines share a
+// registry. Their worlds may be one, or come from the same files, or be those of two times:
+// then what is in one of them only grants nothing in the other.
 type Pair struct {
 	Env      string // the id of the root entity where the caller set it; "" else
 	Old, New *cascade.Engine
@@ -42,6 +43,8 @@ type Pair struct {
 type Options struct {
 	Context     []cascade.Ref // what is active in every context
 	MaxContexts int           // how many contexts to compare at most, per environment; 0 means DefaultContexts
+	// NoSecrets leaves out properties that are never printed, which a side may not know.
+	NoSecrets bool
 }
 
 // DefaultContexts is how many contexts are compared where nothing else is asked.
@@ -83,7 +86,8 @@ type Answer struct {
 	Sets   [][]string // every set that must be met
 	Origin cascade.Origin
 	Reason string // why, where the rules alone did not decide
-	// Absent says that the entity exists only because the other view names it.
+	// Absent says that the entity exists only because the other view names it, or, where
+	// Reason says so, that it is in the other world only.
 	Absent bool
 	Causes []Cause
 }

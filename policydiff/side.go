@@ -18,9 +18,11 @@ type side struct {
 	bound   *registry.Bound
 	cohorts []cascade.Cohort
 	pins    map[*registry.EntityType][]registry.Entity
-	fits    []int32         // per rule: equal for rules of equal selectors and precedence
-	wholes  []int32         // per rule: equal for rules that say the same, too
-	signs   map[int32]int32 // per cohort: equal where the same declarations compete in the same order
+	fits    []int32              // per rule: equal for rules of equal selectors and precedence
+	wholes  []int32              // per rule: equal for rules that say the same, too
+	refs    map[cascade.Ref]bool // which references name an entity, as far as it was asked
+	fixed   []int32              // per fixed constraint: equal where the same is held of the same
+	signs   map[int32]int32      // per cohort: equal where the same declarations compete in the same order
 }
 
 // interner gives equal texts one number.
@@ -36,7 +38,7 @@ func (n interner) id(s string) int32 {
 }
 
 func newSide(e *cascade.Engine, names interner) *side {
-	s := &side{engine: e, world: e.World(), bound: e.Bound(), cohorts: e.Cohorts(), signs: map[int32]int32{}}
+	s := &side{engine: e, world: e.World(), bound: e.Bound(), cohorts: e.Cohorts(), signs: map[int32]int32{}, refs: map[cascade.Ref]bool{}}
 	s.pins = map[*registry.EntityType][]registry.Entity{}
 	for _, n := range slices.Concat(s.bound.Pins(), s.bound.Entities) {
 		_, name, qualified := strings.Cut(n.Type, "|")
@@ -55,6 +57,10 @@ func newSide(e *cascade.Engine, names interner) *side {
 			key += valueKey(d)
 		}
 		s.wholes[i] = names.id(key)
+	}
+	for i := range s.world.Fixed {
+		f := &s.world.Fixed[i]
+		s.fixed = append(s.fixed, names.id("fixed "+selectorKey(f.Selector)+valueKey(&registry.Declaration{Typed: f.Values})))
 	}
 	return s
 }
@@ -79,15 +85,15 @@ func (s *side) sign(cohort int, names interner) int32 {
 		return n
 	}
 	c := &s.cohorts[cohort]
-	n := names.id(s.signature(c.Rules, names) + fixedKey(c.Fixed))
+	n := names.id(s.signature(c.Rules, names) + s.fixedKey(c.Fixed))
 	s.signs[int32(cohort)] = n
 	return n
 }
 
-func fixedKey(fixed []int) string {
+func (s *side) fixedKey(fixed []int) string {
 	var b strings.Builder
 	for _, i := range fixed {
-		b.WriteString("f" + strconv.Itoa(i))
+		b.WriteString("f" + strconv.Itoa(int(s.fixed[i])))
 	}
 	return b.String()
 }

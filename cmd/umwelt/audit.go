@@ -31,7 +31,8 @@ func auditCommand(std *streams) *cobra.Command {
 		Long: `Audit writes one report of a policy for somebody who has to approve it: what exists and
 where it came from, every answer with its proof, what lint finds, how far each target
 carries each rule, and digests of everything that was read. With --baseline it says which
-answers differ from those of an earlier policy, and which of them are widenings.
+answers differ from those of an earlier policy, given as views or as the database that it
+was saved as, and which of them are widenings.
 
 HTML is one file that holds no script and loads nothing. Entities that no rule and no
 property can tell apart share one proof. The same inputs give the same bytes. JSON has the
@@ -39,12 +40,13 @@ schema umwelt.audit/1.
 
 Exit status 1 says that the policy may give more than the baseline.`,
 		Example: `  umwelt audit auth-fix.umw --format html -o audit.html
-  umwelt audit auth-fix.umw --baseline approved.umw --format json`,
+  umwelt audit auth-fix.umw --baseline approved.umw --format json
+  umwelt audit auth-fix.umw --baseline approved.db`,
 		Args:              args(1, -1, "at least one view"),
 		ValidArgsFunction: completeViews,
 	}
 	check := formatFlag(c, &f.format, "text", "json", "html")
-	c.Flags().StringArrayVar(&f.baseline, "baseline", nil, "a `view` of the earlier policy (repeatable)")
+	c.Flags().StringArrayVar(&f.baseline, "baseline", nil, "a `view` of the earlier policy (repeatable), or the database that it was saved as")
 	c.Flags().StringArrayVarP(&f.targets, "target", "t", nil, "only the coverage of the target of this `name` (repeatable)")
 	c.Flags().IntVar(&f.limit, "limit", 200, "how many entities to name in one place of text and HTML; 0 for all")
 	must(c.RegisterFlagCompletionFunc("baseline", completeViews))
@@ -123,7 +125,7 @@ func (f *auditFlags) document(std *streams, p *umwelt.Policy, views []string, ch
 	if err != nil {
 		return nil, err
 	}
-	result, found := policydiff.Compare(pair.pairs, policydiff.Options{Context: context})
+	result, found := policydiff.Compare(pair.pairs, pair.options(context, 0))
 	std.stopProgress()
 	if err := f.judge(found); err != nil {
 		return nil, err

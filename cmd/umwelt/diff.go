@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"umwelt/database"
 	"umwelt/diag"
 	"umwelt/policydiff"
 	"umwelt/world"
@@ -23,7 +24,7 @@ func diffCommand(std *streams) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "diff OLD NEW",
 		Short: "Say which answers two views give differently, or how two worlds differ",
-		Long: `Diff compares two views, or two worlds.
+		Long: `Diff compares two views, a view with a saved database, or two worlds.
 
 Of two views it says which answers differ over one world: for which entities and
 properties, in which contexts, and whether the actor gets more (a widening) or less (a
@@ -33,6 +34,12 @@ change, and counts as a widening. With --require no-widening only a widening, or
 that was left out, exits with 1: a gate for changes to a policy. Where nothing differs,
 diff says whether the views can be shown to be equivalent in every world.
 
+Of a view and a database (umwelt compile --target sqlite) it says how the view, over the
+world as it is now, has drifted from what was saved. The database is the old one, in
+whichever order they are given. What is in only one of their worlds grants nothing in the
+other, only the environment that was saved is compared, and secrets are not, since no
+database holds them.
+
 Of two worlds it says which entities and fixed constraints were removed, added or changed,
 and in what. They are full snapshots (umwelt materialize --level full) or world files,
 whose discovery then runs now. Where things came from is no difference.
@@ -40,10 +47,11 @@ whose discovery then runs now. Where things came from is no difference.
 Exit status 1 says that there are differences. JSON has the schema umwelt.diff/1.`,
 		Example: `  git show HEAD:agent.umw | umwelt diff - agent.umw --require no-widening
   umwelt diff old.umw new.umw --world dev.world.yml --format json
+  umwelt diff agent.umw approved.db --require no-widening
   umwelt diff before.yml after.yml`,
-		Args: args(2, 2, "two views or two world files"),
+		Args: args(2, 2, "two views, a view and a database, or two world files"),
 		ValidArgsFunction: func(_ *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
-			return []string{"umw", "yml", "yaml", "json"}, cobra.ShellCompDirectiveFilterFileExt
+			return []string{"umw", "db", "yml", "yaml", "json"}, cobra.ShellCompDirectiveFilterFileExt
 		},
 	}
 	check := formatFlag(c, &f.format, "text", "json")
@@ -58,7 +66,12 @@ Exit status 1 says that there are differences. JSON has the schema umwelt.diff/1
 			return err
 		}
 		a, b := isView(paths[0], paths[1]), isView(paths[1], paths[0])
+		old, now := database.Is(paths[0]), database.Is(paths[1])
 		switch {
+		case old:
+			return f.views(std, paths[0], paths[1])
+		case now:
+			return f.views(std, paths[1], paths[0])
 		case a != b:
 			return problem(diag.BadOption, "compare a view with a view, or a world with a world", "%s is a view, and %s is none", diag.Quote(paths[boolInt(b)]), diag.Quote(paths[boolInt(a)]))
 		case a:

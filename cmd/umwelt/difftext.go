@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -80,7 +81,7 @@ func (a diffAnswer) because(b *strings.Builder, side string, limit int) {
 		side = ""
 	}
 	if a.Absent {
-		line("only the other view names it")
+		line("%s", cmp.Or(a.Because, "only the other view names it"))
 		return
 	}
 	if a.Because != "" {
@@ -177,6 +178,9 @@ func (d viewsDiff) Summary() string {
 		default:
 			fmt.Fprintf(&b, "whether they are equivalent in every world cannot be decided: %s\n", d.Why)
 		}
+	}
+	if len(d.Secrets) > 0 {
+		fmt.Fprintf(&b, "not compared, since no database holds secrets: %s\n", strings.Join(d.Secrets, ", "))
 	}
 	if d.Left > 0 {
 		fmt.Fprintf(&b, "%s left out; see --contexts\n", plural(d.Left, "context"))

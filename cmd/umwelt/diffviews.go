@@ -55,7 +55,7 @@ func (f *diffFlags) compare(std *streams, p *policyPair) (*policydiff.Result, er
 		return nil, err
 	}
 	std.doing("comparing the answers")
-	result, list := policydiff.Compare(p.pairs, policydiff.Options{Context: context, MaxContexts: f.contexts})
+	result, list := policydiff.Compare(p.pairs, p.options(context, f.contexts))
 	std.stopProgress()
 	if err := f.judge(list); err != nil {
 		return nil, err
@@ -76,6 +76,7 @@ type viewsDiff struct {
 	Entities    int            `json:"entities"`
 	Contexts    []contextJSON  `json:"contexts"`
 	Left        int            `json:"contexts-left-out"`
+	Secrets     []string       `json:"not-compared,omitempty"` // properties whose values no database holds
 	Groups      []diffGroup    `json:"groups"`
 	Diagnostics []diagnostic   `json:"diagnostics"`
 }
@@ -125,6 +126,7 @@ func viewsDocument(p *policyPair, r *policydiff.Result) viewsDiff {
 		Schema: "umwelt.diff/1", Verdict: r.Equivalence.Verdict.String(), Why: r.Equivalence.Why, Widens: r.Widens(), Counts: map[string]int{},
 		Entities: r.Entities, Left: r.Left, Contexts: []contextJSON{}, Groups: []diffGroup{}, Diagnostics: diagnostics(p.diagnostics),
 	}
+	doc.Secrets = p.secrets()
 	for k := policydiff.Widening; k <= policydiff.Neutral; k++ {
 		doc.Counts[k.String()] = r.Count(k)
 	}

@@ -9,6 +9,7 @@ import (
 
 	"umwelt"
 	compilers "umwelt/compilers/all"
+	"umwelt/database"
 	"umwelt/diag"
 	"umwelt/lint"
 	"umwelt/lint/all"
@@ -25,18 +26,18 @@ each. A comment silences one of them on one rule, before the rule or on its line
 
   /* lint-ignore NAME: reason */
 
-With --baseline, a policy that --target json wrote, answers that changed since then are
-findings too. With --fix, what can be mended for certain is mended in place; nothing is
+With --baseline, a policy as --target sqlite or --target json wrote it, answers that changed
+since then are findings too. With --fix, what can be mended for certain is mended in place; nothing is
 written unless the policy says the same before and after. Findings of at least --severity
 exit with 1. JSON has the schema umwelt.lint/1; SARIF is of version 2.1.0.`,
-		Example:           "  umwelt lint auth-fix.umw\n  umwelt lint policies/*.umw --severity warning --disable important-use\n  umwelt lint auth-fix.umw --baseline approved.json --format sarif -o lint.sarif",
+		Example:           "  umwelt lint auth-fix.umw\n  umwelt lint policies/*.umw --severity warning --disable important-use\n  umwelt lint auth-fix.umw --baseline approved.db --format sarif -o lint.sarif",
 		ValidArgsFunction: completeViews,
 	}
 	check := formatFlag(c, &l.format, "text", "json", "sarif")
 	severities := []string{"note", "warning", "error"}
 	c.Flags().StringVar(&l.severity, "severity", "note", "the least `severity` that is reported: note, warning or error")
 	c.Flags().StringArrayVar(&l.disabled, "disable", nil, "leave out the detector of this `name` (repeatable)")
-	c.Flags().StringVar(&l.baseline, "baseline", "", "`file` with an earlier answer to compare with")
+	c.Flags().StringVar(&l.baseline, "baseline", "", "`file` with an earlier policy to compare with: a database, or the JSON of the answers")
 	c.Flags().StringArrayVarP(&l.targets, "target", "t", nil, "the target of this `name` is what the policy is for (repeatable; default: all)")
 	c.Flags().BoolVar(&l.list, "list", false, "list the detectors")
 	c.Flags().BoolVar(&l.fix, "fix", false, "mend what can be mended for certain")
@@ -148,13 +149,25 @@ func (l *linter) input(std *streams, p *umwelt.Policy) (lint.Input, error) {
 	if l.baseline == "" {
 		return in, nil
 	}
+	if database.Is(l.baseline) {
+		context, err := parseContext(l.flags.context)
+		if err != nil {
+			return in, err
+		}
+		saved := umwelt.Open(l.baseline, context...)
+		if saved.Diagnostics.HasErrors() {
+			return in, &problemsError{saved.Diagnostics}
+		}
+		in.Baseline, err = saved.Baseline(diag.Escape(l.baseline))
+		return in, err
+	}
 	src, err := umwelt.ReadSource(l.baseline, std.in)
 	if err != nil {
 		return in, problem(diag.Unreadable, "", "the baseline: %v", err)
 	}
 	in.Baseline, err = lint.ReadBaseline(diag.Escape(l.baseline), src.Text)
 	if err != nil {
-		return in, problem(diag.Unreadable, "umwelt compile VIEW --target json -o "+diag.Escape(l.baseline)+" writes one", "%s is no baseline: %v", diag.Quote(l.baseline), err)
+		return in, problem(diag.Unreadable, "umwelt compile VIEW --target sqlite -o "+diag.Escape(l.baseline)+" writes one", "%s is no baseline: %v", diag.Quote(l.baseline), err)
 	}
 	return in, nil
 }

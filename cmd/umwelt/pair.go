@@ -8,6 +8,7 @@ import (
 	"umwelt"
 	"umwelt/ast"
 	"umwelt/cascade"
+	"umwelt/database"
 	"umwelt/diag"
 	"umwelt/parser"
 	"umwelt/policydiff"
@@ -24,7 +25,8 @@ type policyPair struct {
 	registry    *registry.Registry
 	old, new    *registry.Bound
 	pairs       []policydiff.Pair
-	left        int // environments left out because of the bound
+	left        int  // environments left out because of the bound
+	saved       bool // one of them is a saved database, which knows no secret
 	diagnostics diag.List
 }
 
@@ -40,19 +42,13 @@ func (f *policyFlags) loadPair(std *streams, old, now []string) (*policyPair, er
 	}
 	std.doing("loading the policies")
 	defer std.stopProgress()
+	if slices.ContainsFunc(slices.Concat(old, now), database.Is) {
+		return f.loadSavedPair(o, old, now)
+	}
 	p := &policyPair{}
 	var views [2][]*ast.View
 	for i, paths := range [][]string{old, now} {
-		for _, path := range paths {
-			src, err := umwelt.ReadSource(path, o.Stdin)
-			if err != nil {
-				p.diagnostics.Errorf(diag.Unreadable, diag.Span{}, "%v", err)
-				continue
-			}
-			v, list := parser.Parse(src)
-			views[i] = append(views[i], v)
-			p.diagnostics = append(p.diagnostics, list...)
-		}
+		views[i] = p.parse(o, paths)
 	}
 	if err := f.judge(p.diagnostics); err != nil {
 		return nil, err
@@ -70,6 +66,27 @@ func (f *policyFlags) loadPair(std *streams, old, now []string) (*policyPair, er
 		return nil, err
 	}
 	return p, f.judge(p.diagnostics)
+}
+
+// parse reads views. What is wrong with them is among the diagnostics.
+func (p *policyPair) parse(o umwelt.Options, paths []string) []*ast.View {
+	var views []*ast.View
+	for _, path := range paths {
+		src, err := umwelt.ReadSource(path, o.Stdin)
+		if err != nil {
+			p.diagnostics.Errorf(diag.Unreadable, diag.Span{}, "%v", err)
+			continue
+		}
+		v, list := parser.Parse(src)
+		views = append(views, v)
+		p.diagnostics = append(p.diagnostics, list...)
+	}
+	return views
+}
+
+// options are how the two are compared.
+func (p *policyPair) options(context []cascade.Ref, contexts int) policydiff.Options {
+	return policydiff.Options{Context: context, MaxContexts: contexts, NoSecrets: p.saved}
 }
 
 // sharedVocabulary is one registry to bind both policies with. Where each defines terms of
