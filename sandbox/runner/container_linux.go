@@ -39,7 +39,12 @@ func containerTarget(tool container.Tool, pkg string) Target {
 			return strings.TrimSpace(string(out))
 		},
 		notes: func(c *confine.Confinement) []compilers.Note {
-			return tool.Render(c, compilers.Input{Set: map[string]string{"form": "json", "cover": "/cover"}}).Notes
+			var notes []compilers.Note
+			if _, ok := throughProxy(c.Network); ok {
+				notes = proxyNotes(c.Network)
+				c = closed(c)
+			}
+			return append(tool.Render(c, compilers.Input{Set: map[string]string{"form": "json", "cover": "/cover"}}).Notes, notes...)
 		},
 		start: func(s *Spec, r *Result) (*process, error) { return startContainer(tool, pkg, s, r) },
 	}
@@ -95,6 +100,44 @@ func containerCommand(tool container.Tool, s *Spec, name string) (argv []string,
 	return slices.Insert(doc.Argv, run+1, "--name", name, "--sig-proxy=false"), clean, nil
 }
 
+// enter puts this program before the command of a container, unless the network is open:
+// then a filter of sockets would have nothing to hold. m is nil where no proxy is wanted.
+func enter(tool container.Tool, s *Spec, r *Result, argv []string, m *meeting) ([]string, error) {
+	if open, _ := s.Confinement.Network.AllOrNothing(); open {
+		return append(argv, s.Command...), nil
+	}
+	program, missing := entry(tool)
+	switch {
+	case missing != nil && m != nil:
+		return nil, missing
+	case missing != nil:
+		r.Remarks = append(r.Remarks, "the container has no filter of system calls but its own: "+missing.What+" ("+missing.How+")")
+		return append(argv, s.Command...), nil
+	}
+	network, mounts := enterClosed, []string{"--mount", "type=bind,source=" + program + ",target=" + entryPath + ",ro"}
+	if m != nil {
+		network = enterProxied
+		mounts = append(mounts, "--mount", "type=bind,source="+m.dir()+",target="+meetingPath+",ro")
+	}
+	argv = slices.Insert(argv, slices.Index(argv, "run")+1, mounts...)
+	return append(append(argv, entryPath, stageContainer, network), s.Command...), nil
+}
+
+// entry is this program, as far as a container can run it.
+func entry(tool container.Tool) (string, *MissingError) {
+	program, err := os.Executable()
+	if err != nil {
+		return "", &MissingError{tool.Name, "this program does not know where it lies", "mount /proc"}
+	}
+	if i := interpreter(program); i != "" {
+		return "", &MissingError{tool.Name, "this program needs " + i + ", which an image may not have", "build umwelt with CGO_ENABLED=0"}
+	}
+	if strings.ContainsAny(program, ",\"\r\n") {
+		return "", &MissingError{tool.Name, "the path of this program cannot be said to " + tool.Name, "put umwelt where its path has no comma, quote or line break"}
+	}
+	return program, nil
+}
+
 func startContainer(tool container.Tool, pkg string, s *Spec, r *Result) (*process, error) {
 	path, err := helper(tool.Name, pkg, s.Confinement.Root)
 	if err != nil {
@@ -106,13 +149,34 @@ func startContainer(tool container.Tool, pkg string, s *Spec, r *Result) (*proce
 		clean()
 		return nil, err
 	}
-	r.Argv = append(argv, s.Command...)
+	var met *meeting
+	rules, proxied := throughProxy(s.Confinement.Network)
+	if proxied {
+		if met, err = newMeeting(); err != nil {
+			clean()
+			return nil, err
+		}
+		removeCover := clean
+		clean = func() {
+			met.end()
+			removeCover()
+		}
+	}
+	if argv, err = enter(tool, s, r, argv, met); err != nil {
+		clean()
+		return nil, err
+	}
+	r.Argv = argv
 	cmd := &exec.Cmd{Path: path, Args: r.Argv, Env: clientEnvironment(s), Stdin: s.Stdin, Stdout: s.Stdout, Stderr: s.Stderr, Dir: "/"}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: unix.SIGKILL}
 	p, err := begin(cmd, nil)
 	if err != nil {
 		clean()
 		return nil, fmt.Errorf("%s cannot be started: %w", tool.Name, err)
+	}
+	if met != nil {
+		go met.serve(s, rules)
+		p.proxy = met.end
 	}
 	p.leader = cmd.Process.Pid
 	// Rootless, the tool ignores such limits where the kernel's interface is the old one.
@@ -137,7 +201,8 @@ func startContainer(tool container.Tool, pkg string, s *Spec, r *Result) (*proce
 		if !own.Exited() {
 			remove()
 		}
-		return own, own.Exited()
+		// Where the container did not come as far as the proxy, the status is the tool's own.
+		return own, own.Exited() && (met == nil || met.met() || own.ExitStatus() == ExitFailed)
 	}
 	return p, nil
 }

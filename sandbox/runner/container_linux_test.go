@@ -5,10 +5,16 @@ package runner
 import (
 	"archive/tar"
 	"bytes"
+	"encoding/json"
 	"fmt"
+	"net"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -72,7 +78,6 @@ func needPodman(t *testing.T) string {
 }
 
 func TestPodman(t *testing.T) {
-	image := needPodman(t)
 	for _, tt := range []struct {
 		name    string
 		command string
@@ -87,9 +92,7 @@ func TestPodman(t *testing.T) {
 		{"not found", "exec no-such-command", confine.Limits{}, ExitNotFound, ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			w := way{target: "podman"}
-			s := newScene(t, w)
-			s.set = map[string]string{"image": image}
+			s, w := podmanScene(t)
 			s.c.System = nil
 			s.c.SearchPath = "/bin"
 			s.c.Limits = tt.limits
@@ -108,10 +111,7 @@ func TestPodman(t *testing.T) {
 
 // A signal ends the container, and the report comes after that.
 func TestPodmanIsEnded(t *testing.T) {
-	image := needPodman(t)
-	w := way{target: "podman"}
-	s := newScene(t, w)
-	s.set = map[string]string{"image": image}
+	s, w := podmanScene(t)
 	s.c.System, s.c.SearchPath = nil, "/bin"
 	d := s.start(w, "sh", "-c", "echo up > out/ready; trap 'exit 9' TERM; while :; do sleep 0.1; done")
 	s.await("out/ready", "up")
@@ -123,6 +123,135 @@ func TestPodmanIsEnded(t *testing.T) {
 		t.Errorf("exit status %d (%s) %v\n%s", out.Result.Exit, out.Error, err, d.stderr.String())
 	}
 	containersAreGone(t)
+}
+
+// staticProbe is this test program without need of a loader, as an image may have none.
+var staticProbe = sync.OnceValues(func() ([]byte, error) {
+	exe, err := os.Executable()
+	if err == nil && interpreter(exe) != "" {
+		var dir string
+		if dir, err = os.MkdirTemp("", "umwelt-probe-"); err != nil {
+			return nil, err
+		}
+		defer os.RemoveAll(dir)
+		exe = dir + "/probe"
+		build := exec.Command("go", "test", "-c", "-o", exe, ".")
+		build.Env = append(os.Environ(), "CGO_ENABLED=0")
+		if out, err := build.CombinedOutput(); err != nil {
+			return nil, fmt.Errorf("%w: %s", err, out)
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	return os.ReadFile(exe)
+})
+
+// podmanScene is a scene whose program needs nothing that an image may lack.
+func podmanScene(t *testing.T) (*scene, way) {
+	t.Helper()
+	w := way{target: "podman"}
+	s := newScene(t, w)
+	s.set = map[string]string{"image": needPodman(t)}
+	text, err := staticProbe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Remove(s.probePath()); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(s.probePath(), text, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for i, m := range s.c.System {
+		if m.Type == "symlink" { // of which containers have none
+			s.c.System[i] = confine.Mount{Path: m.Path, Source: "/" + strings.TrimPrefix(m.Source, "/"), Type: "bind", ReadOnly: true}
+		}
+	}
+	return s, w
+}
+
+// In a container the same attacks fail as elsewhere, and the same work is done.
+func TestPodmanAttacks(t *testing.T) {
+	s, w := podmanScene(t)
+	// A hidden directory is empty, whoever lists it.
+	attackScene(t, s, w, "list R/secret")
+	containersAreGone(t)
+}
+
+// The proxy opens the endpoints of the policy in a container too, and nothing else.
+func TestPodmanEndpoints(t *testing.T) {
+	s, w := podmanScene(t)
+	endpointsOf(t, s, w)
+	// Nothing of the way by which the listener came out is left, and nothing of it can be
+	// replaced.
+	results := s.try(w, "list "+meetingPath, "connect "+meetingPath+"/"+meetingName, "write "+meetingPath+"/"+meetingName, "symlink x "+meetingPath+"/"+meetingName,
+		"mkfifo "+meetingPath+"/"+meetingName, "rename "+meetingPath+" /old", "remove "+entryPath, "append "+entryPath, "rename "+entryPath+" /old")
+	for op, fault := range results {
+		if (fault == "") != strings.HasPrefix(op, "list") {
+			t.Errorf("%s: %q", op, fault)
+		}
+	}
+	containersAreGone(t)
+	if left, _ := filepath.Glob(os.TempDir() + "/umwelt-proxy-*"); left != nil {
+		t.Errorf("directories are left: %v", left)
+	}
+}
+
+// Where the runner dies, a container that lives on has no network.
+func TestPodmanWithoutItsProxy(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, "reached") }))
+	defer server.Close()
+	s, w := podmanScene(t)
+	s.c.Network = confine.Network{Allow: []confine.Endpoint{{CIDR: "127.0.0.1/32", Port: server.Listener.Addr().(*net.TCPAddr).Port}}}
+	ops, err := json.Marshal([]string{"get " + server.URL + "/", "connect " + meetingPath + "/" + meetingName})
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := s.start(w, "sh", "-c", `"$0" probe "$1" > out/f; echo once > out/ready; while [ ! -e out/go ]; do sleep 0.1; done; "$0" probe "$1" > out/sub/g; echo twice > out/ready`, s.probePath(), string(ops))
+	s.await("out/ready", "once")
+	if err := d.cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = d.cmd.Wait()
+	if err := os.WriteFile(s.root+"/out/go", nil, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	s.await("out/ready", "twice")
+	for file, want := range map[string]bool{"f": true, "sub/g": false} {
+		text, err := os.ReadFile(s.root + "/out/" + file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := map[string]string{}
+		if err := json.Unmarshal(text, &got); err != nil {
+			t.Fatal(err)
+		}
+		for op, fault := range got {
+			if (fault == "") != (want && strings.HasPrefix(op, "get")) {
+				t.Errorf("%s, with a runner %v: %q", op, want, fault)
+			}
+		}
+	}
+	removeContainers(t)
+	dirs, _ := filepath.Glob(os.TempDir() + "/umwelt-proxy-*")
+	for _, dir := range dirs {
+		os.RemoveAll(dir)
+	}
+}
+
+// removeContainers removes what a killed runner left.
+func removeContainers(t *testing.T) {
+	t.Helper()
+	out, err := exec.Command("podman", "ps", "--all", "--format", "{{.Names}}").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name := range strings.FieldsSeq(string(out)) {
+		if strings.HasPrefix(name, "umwelt-") {
+			_ = exec.Command("podman", "rm", "--force", "--time", "0", name).Run()
+		}
+	}
 }
 
 // containersAreGone waits a little, since the tool removes a container after its end.

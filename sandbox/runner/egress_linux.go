@@ -89,7 +89,12 @@ func (h *handover) serve(s *Spec, rules *egress.Rules) (end func(), err error) {
 	if err != nil || n == 0 {
 		return nil, fmt.Errorf("the sandbox has no listener for the proxy: %w", errors.Join(err, errors.New("it sent none")))
 	}
-	messages, err := unix.ParseSocketControlMessage(oob[:m])
+	return answer(oob[:m], s, rules)
+}
+
+// answer takes the listener out of a control message and answers on it until end is called.
+func answer(control []byte, s *Spec, rules *egress.Rules) (end func(), err error) {
+	messages, err := unix.ParseSocketControlMessage(control)
 	if err != nil || len(messages) != 1 {
 		return nil, errors.New("the sandbox has no listener for the proxy")
 	}
@@ -116,15 +121,20 @@ func (h *handover) serve(s *Spec, rules *egress.Rules) (end func(), err error) {
 	}, nil
 }
 
+// proxyListener makes the listener, inside. The socket stays open in f.
+func proxyListener() (f *os.File, err error) {
+	l, err := net.Listen("tcp4", proxyAddress)
+	if err != nil {
+		return nil, err
+	}
+	defer l.Close()
+	return l.(*net.TCPListener).File()
+}
+
 // give makes the listener, inside, and hands it out over a socket.
 func give(fd int) error {
 	unix.CloseOnExec(fd)
-	l, err := net.Listen("tcp4", proxyAddress)
-	if err != nil {
-		return err
-	}
-	defer l.Close()
-	f, err := l.(*net.TCPListener).File()
+	f, err := proxyListener()
 	if err != nil {
 		return err
 	}

@@ -58,9 +58,14 @@ func proxied(c *confine.Confinement) *confine.Confinement {
 	if _, ok := throughProxy(c.Network); !ok || !hosts && len(c.Network.Deny) == 0 {
 		return c
 	}
-	closed := *c
-	closed.Network = confine.Network{}
-	return &closed
+	return closed(c)
+}
+
+// closed is a confinement without a network.
+func closed(c *confine.Confinement) *confine.Confinement {
+	out := *c
+	out.Network = confine.Network{}
+	return &out
 }
 
 func startLandlock(s *Spec, r *Result) (*process, error) {

@@ -96,6 +96,9 @@ func inherited() error {
 		if unix.Fstat(fd, &stat) != nil {
 			continue
 		}
+		if link, _ := os.Readlink(fmt.Sprintf("/proc/self/fd/%d", fd)); strings.HasPrefix(link, "/sys/fs/cgroup/") {
+			continue // this program's own runtime looks there for how many processors it has
+		}
 		switch stat.Mode & unix.S_IFMT {
 		case unix.S_IFREG, unix.S_IFDIR, unix.S_IFSOCK, unix.S_IFIFO:
 			// This program's own runtime makes a pipe or an eventfd at most once it needs

@@ -51,6 +51,9 @@ type outcome struct{ Status uint32 }
 // Main runs a stage and does not return, where the command line asks for one. A program
 // that uses this package calls it before anything else.
 func Main() {
+	if len(os.Args) > 3 && os.Args[1] == stageContainer {
+		os.Exit(containerStage(os.Args[2], os.Args[3:]))
+	}
 	if len(os.Args) != 2 {
 		return
 	}
