@@ -106,7 +106,7 @@ func enter(tool container.Tool, s *Spec, r *Result, argv []string, m *meeting) (
 	if open, _ := s.Confinement.Network.AllOrNothing(); open {
 		return append(argv, s.Command...), nil
 	}
-	program, missing := entry(tool)
+	program, missing := entry(tool, s.Confinement.Limits)
 	switch {
 	case missing != nil && m != nil:
 		return nil, missing
@@ -123,8 +123,15 @@ func enter(tool container.Tool, s *Spec, r *Result, argv []string, m *meeting) (
 	return append(append(argv, entryPath, stageContainer, network), s.Command...), nil
 }
 
+// entryThreads is how many threads this program may need before it is the command. The
+// kernel counts them as processes.
+const entryThreads = 8
+
 // entry is this program, as far as a container can run it.
-func entry(tool container.Tool) (string, *MissingError) {
+func entry(tool container.Tool, l confine.Limits) (string, *MissingError) {
+	if l.MaxProcesses != nil && *l.MaxProcesses < entryThreads {
+		return "", &MissingError{tool.Name, "max-processes leaves no room for what starts the command", fmt.Sprintf("at least %d", entryThreads)}
+	}
 	program, err := os.Executable()
 	if err != nil {
 		return "", &MissingError{tool.Name, "this program does not know where it lies", "mount /proc"}

@@ -198,6 +198,23 @@ func TestPodmanEndpoints(t *testing.T) {
 	}
 }
 
+// Where the program that starts the command would not fit, no endpoint is opened, and a
+// closed network is said to have no filter.
+func TestPodmanWithFewProcesses(t *testing.T) {
+	s, w := podmanScene(t)
+	s.c.Limits.MaxProcesses = ptr(int64(2))
+	s.c.Network = confine.Network{Allow: []confine.Endpoint{{Host: "api.example.com"}}}
+	if out, _, _ := s.run(w, "true"); !strings.Contains(out.Error, "max-processes leaves no room") {
+		t.Errorf("exit status %d, %q", out.Result.Exit, out.Error)
+	}
+	s.c.Network = confine.Network{}
+	out, _, stderr := s.run(w, "true")
+	if out.Error != "" || out.Result.Exit != 0 || !strings.Contains(strings.Join(out.Result.Remarks, " "), "no filter of system calls but its own") {
+		t.Errorf("exit status %d, %q, %q\n%s", out.Result.Exit, out.Error, out.Result.Remarks, stderr)
+	}
+	containersAreGone(t)
+}
+
 // Where the runner dies, a container that lives on has no network.
 func TestPodmanWithoutItsProxy(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, "reached") }))

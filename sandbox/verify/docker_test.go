@@ -79,7 +79,7 @@ func TestDocker(t *testing.T) {
 	daemon(t)
 	root := filepath.Join(t.TempDir(), "project")
 	plant(t, root, sample())
-	r, err := verifyView(t, "docker", sampleView+`resource { memory: 64MB; wall-time: 30m; max-fds: 100; max-processes: 64; tmpfs: 4MB }`, sampleWorld, root, nil, nil)
+	r, err := verifyView(t, "docker", proxiedView()+`resource { memory: 64MB; wall-time: 30m; max-fds: 100; max-processes: 64; tmpfs: 4MB }`, proxiedWorld, root, nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

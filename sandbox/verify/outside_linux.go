@@ -5,6 +5,7 @@ import (
 	"errors"
 	"maps"
 	"net"
+	"net/netip"
 	"os"
 	"path/filepath"
 	"slices"
@@ -250,7 +251,7 @@ func (l *listeners) close() {
 func (v *verifier) network(c *confine.Confinement) ([]check, *listeners, error) {
 	var ports []int
 	for _, e := range c.Network.Allow {
-		if e.Port > 0 && e.Host == "" && e.CIDR == "" && (e.Protocol == "" || strings.EqualFold(e.Protocol, "tcp")) && len(e.Less) == 0 && !slices.Contains(ports, e.Port) {
+		if e.Port > 0 && (portAlone(e) || holdsLoopback(e)) && !slices.Contains(ports, e.Port) {
 			ports = append(ports, e.Port)
 		}
 	}
@@ -283,16 +284,71 @@ func (v *verifier) network(c *confine.Confinement) ([]check, *listeners, error) 
 	if l.path != nil {
 		add(deny, "unix", l.at, "a socket beside the project", "it lies outside of the project")
 	}
+	// Where anything else is open too, a proxy stands for single ports.
+	alone := v.target.ports && len(c.Network.Deny) == 0 && !slices.ContainsFunc(c.Network.Allow, func(e confine.Endpoint) bool { return !portAlone(e) })
+	reached := []net.Listener{l.tcp}
 	for _, p := range ports {
-		if other := l.ports[p]; other != nil && !c.Network.Open {
-			want := either
-			if v.target.ports && len(c.Network.Deny) == 0 {
+		other := l.ports[p]
+		if other == nil || c.Network.Open {
+			continue
+		}
+		reached = append(reached, other)
+		want, policy := deny, "only the proxy leads there"
+		if slices.ContainsFunc(c.Network.Allow, func(e confine.Endpoint) bool { return e.Port == p && portAlone(e) }) {
+			if want, policy = either, "the port is open"; alone {
 				want = allow
 			}
-			add(want, "tcp", other.Addr().String(), "port "+strconv.Itoa(p), "the port is open")
+		}
+		add(want, "tcp", other.Addr().String(), "port "+strconv.Itoa(p), policy)
+	}
+	if !c.Network.Open {
+		for _, s := range reached {
+			want, policy := v.byProxy(c, s.Addr().(*net.TCPAddr).Port)
+			add(want, "proxy", s.Addr().String(), s.Addr().String()+" through the proxy", policy)
 		}
 	}
 	return out, l, nil
+}
+
+// byProxy is what a tunnel to this machine's loopback has to come to. It is reached only
+// where a range, or an address, says so.
+func (v *verifier) byProxy(c *confine.Confinement, port int) (expect, string) {
+	lowered := v.lowered()
+	want, policy := deny, "no range that is allowed holds the address"
+	for _, e := range c.Network.Allow {
+		switch {
+		case !holdsLoopback(e) || e.Port != 0 && e.Port != port:
+		case want == allow:
+		case len(e.Less) == 0 && len(c.Network.Deny) == 0 && anyBytes(e) && (e.CIDR == "" || e.Host == "") && !lowered(e.By):
+			want, policy = allow, "it is open, by "+e.By.String()
+		default:
+			want, policy = either, "it is open in part, by "+e.By.String()
+		}
+	}
+	return want, policy
+}
+
+// portAlone reports whether an endpoint is a port of any host, and nothing less.
+func portAlone(e confine.Endpoint) bool {
+	return e.Port > 0 && e.Host == "" && e.CIDR == "" && anyBytes(e) && len(e.Less) == 0
+}
+
+// anyBytes reports whether an endpoint takes any bytes over TCP.
+func anyBytes(e confine.Endpoint) bool {
+	return e.Protocol == "" || strings.EqualFold(e.Protocol, "tcp")
+}
+
+// holdsLoopback reports whether an endpoint speaks of this machine's loopback by its address.
+func holdsLoopback(e confine.Endpoint) bool {
+	at := netip.AddrFrom4([4]byte{127, 0, 0, 1})
+	if host, err := netip.ParseAddr(e.Host); err == nil && host == at {
+		return true
+	}
+	if host, err := netip.ParseAddr(e.CIDR); err == nil && host == at {
+		return true
+	}
+	r, err := netip.ParsePrefix(e.CIDR)
+	return err == nil && r.Contains(at)
 }
 
 // lowered reports whether the target has declared that it carries a declaration in part or

@@ -121,6 +121,9 @@ func TestWrongEnvironmentAndNetworkAreFound(t *testing.T) {
 			{"a variable that passes", func(c *confine.Confinement) { c.Env = append(c.Env, confine.Env{Name: "TOKEN"}) }, true, "environ", ""},
 			{"an unknown variable that passes", func(c *confine.Confinement) { c.Env = append(c.Env, confine.Env{Name: "UMWELT_TEST_SECRET"}) }, true, "environ", ""},
 			{"a variable that does not pass", func(c *confine.Confinement) { c.Env = nil }, false, "environ", ""},
+			{"an endpoint that is open", func(c *confine.Confinement) {
+				c.Network.Allow = append(c.Network.Allow, confine.Endpoint{CIDR: "127.0.0.0/8"})
+			}, true, "proxy", ""},
 			{"an open network", func(c *confine.Confinement) { c.Network.Open = true }, true, "tcp", "bwrap"},
 			{"a view of what lies beside", func(c *confine.Confinement) {
 				dir := filepath.Dir(c.Root)
@@ -147,6 +150,41 @@ func TestWrongEnvironmentAndNetworkAreFound(t *testing.T) {
 			}
 		}
 	}
+}
+
+// An endpoint that the policy opens is reached through the proxy, and missed where it is not.
+func TestEndpoints(t *testing.T) {
+	root := filepath.Join(t.TempDir(), "project")
+	plant(t, root, sample())
+	for _, name := range []string{"bwrap", "landlock", "podman"} {
+		t.Run(name, func(t *testing.T) {
+			need(t, name)
+			v := proxiedView()
+			r, err := verifyView(t, name, v, proxiedWorld, root, nil, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if well(t, r); !slices.Contains(r.Kinds, Count{"proxy", 2}) {
+				t.Errorf("%+v", r.Kinds)
+			}
+			r, err = verifyView(t, name, v, proxiedWorld, root, nil, func(c *confine.Confinement) { c.Network.Allow = c.Network.Allow[1:] })
+			if err != nil || !slices.ContainsFunc(r.FalseDenies, func(f Finding) bool { return f.Do == "proxy" }) {
+				t.Errorf("the endpoint that is missing was not found: %+v, %v", r, err)
+			}
+		})
+	}
+}
+
+const proxiedWorld = sampleWorld + `entities:
+  - { type: network, id: here, attributes: { cidr: "127.0.0.1/32", port: "39471" } }
+  - { type: network, id: there, attributes: { host: "api.github.com", protocol: "https" } }
+`
+
+// proxiedView opens a range of addresses that holds this machine, at one port.
+func proxiedView() string {
+	return sampleView + `network[cidr="127.0.0.1/32"][port="39471"] { allow: true }
+network[host="api.github.com"][protocol="https"] { allow: true }
+`
 }
 
 // Every limit that a target says it enforces is held, and less than it works.

@@ -14,7 +14,7 @@ var attempts = map[string]attempt{
 	"append": appendTo, "burn": burn, "chmod": chmod, "create": create, "create-below": createBelow, "environ": environ,
 	"exchange": exchange, "exec": execute, "fds": fds, "fifo": fifo, "fill": fill, "link": link, "list": list, "lstat": lstat,
 	"memory": memory, "mkdir": mkdir, "processes": processes, "read": read, "readlink": readlink, "remove": remove, "rename": rename,
-	"replace": replace, "replace-link": replaceLink, "sleep": sleep, "tcp": tcp, "truncate": truncate, "udp": udp, "unix": unixSocket, "write": write,
+	"proxy": throughProxy, "replace": replace, "replace-link": replaceLink, "sleep": sleep, "tcp": tcp, "truncate": truncate, "udp": udp, "unix": unixSocket, "write": write,
 }
 
 func try(op Op) (r Result) {

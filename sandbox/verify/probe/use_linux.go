@@ -3,7 +3,10 @@ package probe
 import (
 	"bytes"
 	"errors"
+	"fmt"
+	"io"
 	"net"
+	"net/url"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -29,6 +32,43 @@ const patience = 2 * time.Second
 const Greeting = "umwelt"
 
 func tcp(op Op, _ *Result) error { return greet("tcp", string(op.Path)) }
+
+// throughProxy asks the proxy that the environment names for a tunnel.
+func throughProxy(op Op, _ *Result) error {
+	proxy, err := url.Parse(os.Getenv("HTTPS_PROXY"))
+	if err != nil {
+		return err
+	}
+	if proxy.Host == "" {
+		return errors.New("there is no proxy")
+	}
+	c, err := net.DialTimeout("tcp", proxy.Host, patience)
+	if err != nil {
+		return err
+	}
+	if err := c.SetDeadline(time.Now().Add(patience)); err != nil {
+		c.Close()
+		return err
+	}
+	// The answer's head ends with an empty line, and what comes after it is the tunnel's.
+	var head []byte
+	_, err = fmt.Fprintf(c, "CONNECT %s HTTP/1.1\r\nHost: %s\r\n\r\n", op.Path, op.Path)
+	for err == nil && !bytes.HasSuffix(head, []byte("\r\n\r\n")) {
+		b := []byte{0}
+		_, err = io.ReadFull(c, b)
+		if head = append(head, b...); len(head) > 4096 {
+			err = errors.New("the proxy's answer has no end")
+		}
+	}
+	if err == nil && !bytes.HasPrefix(head, []byte("HTTP/1.1 200 ")) {
+		err = errors.New("the proxy refuses")
+	}
+	if err != nil {
+		c.Close()
+		return err
+	}
+	return heard(c)
+}
 
 // unixSocket connects to the socket at a path, or to an abstract one where the path begins
 // with "@".
