@@ -69,77 +69,16 @@ func (o *overlaps) compare(cohort cascade.Cohort, from *cascade.Candidate, denie
 		}
 	}
 	where := o.f.entity(cohort.First)
+	a, d := registry.ReadCallPattern(allowed), registry.ReadCallPattern(denied)
 	switch {
-	case within(allowed, denied):
+	case d.Covers(a):
 		o.out = append(o.out, finding(diag.Warning, from.Declaration.At,
 			fmt.Sprintf("%s %s allows nothing on %s, since %s %s denies all of it", allow.Name, diag.Quote(allowed), where, deny.Name, diag.Quote(denied)),
 			"take one of the two out", also...))
-	case within(denied, allowed), !crosses(allowed, denied):
+	case a.Covers(d), !d.Crosses(a):
 	default:
 		o.out = append(o.out, finding(diag.Note, from.Declaration.At,
 			fmt.Sprintf("%s %s and %s %s overlap on %s, and the denial wins where they do", allow.Name, diag.Quote(allowed), deny.Name, diag.Quote(denied), where),
 			"deny what is meant as an exception by a pattern inside of the allowed one", also...))
 	}
-}
-
-// longest bounds the patterns that are compared; longer ones are taken not to overlap.
-const longest = 512
-
-// within reports whether every text that fits the pattern a fits b, where "*" stands for
-// any text. What a's stars stand for can be anything, so only b's stars can take them.
-func within(a, b string) bool {
-	if len(a) > longest || len(b) > longest {
-		return a == b
-	}
-	return fits(a, b, func(x, y byte) bool { return x == y && x != '*' })
-}
-
-// fits reports whether the pattern fits the text, letter by letter but for stars.
-func fits(text, pattern string, same func(x, y byte) bool) bool {
-	at, star, back := 0, -1, 0
-	p := 0
-	for at < len(text) {
-		switch {
-		case p < len(pattern) && pattern[p] == '*':
-			star, back = p, at
-			p++
-		case p < len(pattern) && same(text[at], pattern[p]):
-			at++
-			p++
-		case star >= 0:
-			back++
-			at, p = back, star+1
-		default:
-			return false
-		}
-	}
-	for p < len(pattern) && pattern[p] == '*' {
-		p++
-	}
-	return p == len(pattern)
-}
-
-// crosses reports whether some text fits both patterns.
-func crosses(a, b string) bool {
-	if len(a) > longest || len(b) > longest {
-		return false
-	}
-	// reach[j] says that some text fits a[:i] and b[:j].
-	reach := make([]bool, len(b)+1)
-	next := make([]bool, len(b)+1)
-	for i := 0; i <= len(a); i++ {
-		for j := 0; j <= len(b); j++ {
-			ok := i == 0 && j == 0
-			ok = ok || i > 0 && a[i-1] == '*' && reach[j]
-			ok = ok || j > 0 && b[j-1] == '*' && next[j-1]
-			if i > 0 && j > 0 {
-				ok = ok || reach[j-1] && a[i-1] == b[j-1]
-				ok = ok || a[i-1] == '*' && next[j-1]
-				ok = ok || b[j-1] == '*' && reach[j]
-			}
-			next[j] = ok
-		}
-		reach, next = next, reach
-	}
-	return reach[len(b)]
 }
