@@ -12,10 +12,11 @@ import (
 // Check reports whether a property of an entity admits what is wanted: an exact property
 // has to be it, a bound has to leave room for it, the set that is allowed has to hold all of
 // it, each set of which one is needed has to hold some of it, and one of the patterns has
-// to fit it. A property without a value admits anything as a bound, a set or a pattern,
-// which then demand nothing, and nothing as an exact one.
+// to fit it, or none of those that refuse. A property without a value admits anything as a
+// bound, a set or a pattern, which then demand nothing, and nothing as an exact one.
 //
-// want is one value as a view would write it, or the members of a list.
+// want is one value as a view would write it, or the members of a list. For patterns, each
+// is a call, see Call, which asks all properties at once.
 func (p *Policy) Check(s Subject, property string, want ...string) (bool, error) {
 	problem, _, err := p.check(s, property, want)
 	return problem == "" && err == nil, err
@@ -44,6 +45,7 @@ type DeniedError struct {
 	Want     string
 	Answer   Answer // what the policy says instead
 	Why      string // how that does not admit what was wanted, one plain sentence without a stop
+	Pattern  string // of a call, the pattern that refuses it, where one does
 	Proof    Proof
 }
 
@@ -67,18 +69,20 @@ func (p *Policy) check(s Subject, property string, want []string) (problem strin
 	if prop.Secret {
 		return "", nil, question(diag.BadOption, "", "the value of %s is a secret, so it is not compared", prop.Name)
 	}
-	fact := cascade.Measured{Members: want}
-	if prop.Comparison != registry.Pattern {
-		v, fault := p.wanted(prop, want)
-		if fault != "" {
-			return "", nil, question(diag.BadValue, "", "%s cannot be that: %s", prop.Name, fault)
+	if prop.Comparison == registry.Pattern {
+		if len(want) == 0 {
+			return "", nil, question(diag.BadValue, "", "%s cannot be that: there is nothing to fit a pattern", prop.Name)
 		}
-		fact = cascade.Measured{Members: append([]string{}, v.List...), Number: v.Num, IsNumber: true}
-		if prop.Type.Shape == registry.One {
-			fact.Members = []string{v.Text}
-		}
-	} else if len(want) == 0 {
-		return "", nil, question(diag.BadValue, "", "%s cannot be that: there is nothing to fit a pattern", prop.Name)
+		e := p.effective(s, prop)
+		return cascade.BreaksPatterns(prop, &e, want), prop, nil
+	}
+	v, fault := p.wanted(prop, want)
+	if fault != "" {
+		return "", nil, question(diag.BadValue, "", "%s cannot be that: %s", prop.Name, fault)
+	}
+	fact := cascade.Measured{Members: append([]string{}, v.List...), Number: v.Num, IsNumber: true}
+	if prop.Type.Shape == registry.One {
+		fact.Members = []string{v.Text}
 	}
 	e := p.effective(s, prop)
 	return cascade.Breaks(prop, &e, fact), prop, nil

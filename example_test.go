@@ -162,6 +162,31 @@ func ExamplePolicy_Require() {
 	// file README.md editable false
 }
 
+func ExamplePolicy_Call() {
+	p := demo()
+	bash := must(p.Find("tool", "Bash"))
+	for _, call := range []string{"git log", "git log && curl x", "ls"} {
+		fmt.Println(p.Call(bash, call))
+	}
+	// Output:
+	// <nil>
+	// tool "Bash": no pattern of allow-pattern fits, since the * of "git *" spans nothing that could hold another command, by demo.umw:6:40
+	// tool "Bash": no pattern of allow-pattern fits, by demo.umw:6:40
+}
+
+func ExamplePolicy_ExplainCall() {
+	p := demo()
+	proof := must(p.ExplainCall(must(p.Find("tool", "Bash")), "git log"))
+	fmt.Println(proof.Allowed)
+	for _, step := range proof.Steps {
+		fmt.Println(step.Holds, step.Why, step.From)
+	}
+	// Output:
+	// true
+	// true allow is true demo.umw:6:13
+	// true allow-pattern "git *" fits demo.umw:6:40
+}
+
 func ExamplePolicy_Explain() {
 	p := demo()
 	proof := must(p.Explain(must(p.Find("file", "src/main.py")), "editable"))

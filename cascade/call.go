@@ -86,6 +86,26 @@ func Judge(t *registry.EntityType, get func(*registry.Property) *Effective, call
 	return v
 }
 
+// BreaksPatterns says how some of the calls does not fit what a property of patterns
+// demands, "" where each does.
+func BreaksPatterns(p *registry.Property, e *Effective, calls []string) string {
+	if e.Value == nil {
+		return ""
+	}
+	for _, text := range calls {
+		s, call := CallStep{Property: p, Effective: e}, registry.ReadCall(text)
+		if refuses(p) {
+			s.refusal(call)
+		} else {
+			s.admission(call)
+		}
+		if !s.Holds {
+			return s.Why
+		}
+	}
+	return ""
+}
+
 func (s *CallStep) permission(*registry.Call) {
 	value := "no value"
 	if v := s.Effective.Value; v != nil {

@@ -173,6 +173,9 @@ func (r *Registry) checkProperty(l *diag.List, t *EntityType, p *Property) {
 			bad("gates %s, which is not a boolean with a restrictive direction", p.Gates)
 		}
 	}
+	if p.Comparison == Pattern && p.Type.Shape == One && !p.Repeatable {
+		bad("has patterns, and is neither a list nor a set of them")
+	}
 	if p.Through != "" && t.Attribute(p.Through) == nil {
 		bad("follows through the unknown attribute %s", p.Through)
 	}
