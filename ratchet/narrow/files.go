@@ -1,0 +1,164 @@
+package narrow
+
+import (
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// grant is one rule that a proposal gives, before it is written.
+type grant struct {
+	typ      string // the entity type
+	rung     *rung  // where the rule is about paths
+	tests    []testPair
+	property string
+	value    string
+	step     Step
+	admits   int
+}
+
+type testPair struct{ name, value string }
+
+// filePlan is the rules about the project's paths.
+type filePlan struct {
+	change, see, dirs []*rung
+	without           []string // directories in which names came and went, and that no rule can open
+	unsayable         []string // paths that no view can name
+}
+
+var fileSteps = []Step{Pattern, Suffix, Directory, Subtree}
+
+// planFiles finds the rules for what is needed of paths. rest says that only what is listed
+// in paths is to be covered; permitted are known files that may be seen and changed besides.
+func planFiles(o *Options, slack *int, k *known, paths []pathNeed) *filePlan {
+	plan := &filePlan{}
+	var changes, sees, dirs, entries []string
+	needs := make(map[string]need, len(paths))
+	for i := range paths {
+		p := &paths[i]
+		switch {
+		case p.dir:
+			if p.path != "." {
+				dirs = append(dirs, p.path)
+			}
+			if p.entry && p.path != "." {
+				entries = append(entries, k.holder(p.path))
+			}
+			if p.change && !p.entry {
+				entries = append(entries, k.holder(p.path+"/x"))
+			}
+		case p.path == ".":
+			// The project itself always appears.
+		case p.change:
+			needs[p.path] = change
+			changes = append(changes, p.path)
+			if p.entry {
+				entries = append(entries, k.holder(p.path))
+			}
+		default:
+			needs[p.path] = see
+			sees = append(sees, p.path)
+		}
+	}
+	slices.Sort(entries)
+	entries = slices.Compact(entries)
+	if !o.takes(Entries) {
+		plan.without, entries = entries, nil
+	}
+	var unchanged, unseen []string // known files
+	for _, p := range k.files {
+		n, needed := needs[p]
+		if n != change {
+			unchanged = append(unchanged, p)
+		}
+		if !needed {
+			unseen = append(unseen, p)
+		}
+	}
+	plan.change = plan.changeRungs(o, slack, k, changes, entries, unchanged)
+	plan.see = plan.seeRungs(o, slack, sees, unseen)
+	plan.dirs = plan.dirRungs(o, slack, k, dirs, needs)
+	return plan
+}
+
+func (f *filePlan) changeRungs(o *Options, slack *int, k *known, changes, entries, others []string) []*rung {
+	l := &ladder{options: o, slack: slack, steps: fileSteps, wanted: changes, others: others}
+	for _, dir := range entries {
+		l.wanted = append(l.wanted, markIn(dir))
+	}
+	slices.Sort(l.wanted)
+	covered := make([]bool, len(l.wanted))
+	first, without := l.entryRungs(entries, k, covered)
+	f.without = append(f.without, without...)
+	return f.sayable(trim(append(first, l.climb(covered)...), len(l.wanted), slack))
+}
+
+func (f *filePlan) seeRungs(o *Options, slack *int, sees, others []string) []*rung {
+	var fits []func(string) bool
+	for _, r := range f.change {
+		if r.step != Exact {
+			fits = append(fits, r.matcher())
+		}
+	}
+	sees = slices.DeleteFunc(sees, func(p string) bool {
+		return slices.ContainsFunc(fits, func(fits func(string) bool) bool { return fits(p) })
+	})
+	l := &ladder{options: o, slack: slack, steps: fileSteps, wanted: sees, others: others}
+	return f.sayable(trim(l.climb(make([]bool, len(l.wanted))), len(l.wanted), slack))
+}
+
+// dirRungs are rules for directories that would not appear without one: nothing in them does.
+func (f *filePlan) dirRungs(o *Options, slack *int, k *known, dirs []string, needs map[string]need) []*rung {
+	appear := map[string]bool{"": true}
+	for p := range needs {
+		if _, known := k.fileAt[p]; !known {
+			continue
+		}
+		for dir := range ancestors(p) {
+			if appear[dir] && dir != "" {
+				break
+			}
+			appear[dir] = true
+		}
+	}
+	var whole []*rung
+	for _, r := range slices.Concat(f.change, f.see) {
+		if r.step == Subtree || r.step == Entries {
+			whole = append(whole, r)
+		}
+	}
+	shows := func(dir string) bool {
+		if appear[dir] {
+			return true
+		}
+		for _, r := range whole {
+			if (dir == r.dir || below(dir, r.dir)) && !slices.ContainsFunc(r.except, func(x string) bool { return strings.HasPrefix(dir+"/", x) && strings.HasSuffix(x, "/") }) {
+				return true
+			}
+		}
+		return false
+	}
+	wanted := slices.DeleteFunc(slices.Clone(dirs), shows)
+	var others []string
+	for dir := range k.dirAt {
+		if _, found := slices.BinarySearch(dirs, dir); !found && dir != "." && !shows(dir) {
+			others = append(others, dir)
+		}
+	}
+	slices.Sort(others)
+	l := &ladder{options: o, slack: slack, steps: []Step{Pattern, Directory, Subtree}, wanted: wanted, others: others}
+	return f.sayable(trim(l.climb(make([]bool, len(l.wanted))), len(l.wanted), slack))
+}
+
+// sayable takes out what no view can name.
+func (f *filePlan) sayable(rungs []*rung) []*rung {
+	return slices.DeleteFunc(rungs, func(r *rung) bool {
+		if r.sayable() {
+			return false
+		}
+		if r.step == Exact && !utf8.ValidString(r.path) {
+			f.unsayable = append(f.unsayable, r.path)
+		}
+		return true
+	})
+}

@@ -1,0 +1,170 @@
+package narrow
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"umwelt/ast"
+	"umwelt/diag"
+	"umwelt/registry"
+)
+
+// Propose makes a view of what was collected: the current one tightened, or a fresh one that
+// allows nothing else. An error means that there is no proposal that keeps its promises, or
+// that the input is not sound itself.
+func Propose(in Input, c *Collector) (*Proposal, error) {
+	if c.overflow > 0 {
+		return nil, fmt.Errorf("more than %d distinct facts were observed, with all paths outside the project folded", c.options.MaxFacts)
+	}
+	if in.World == nil {
+		return nil, errors.New("there is no world to propose a view for")
+	}
+	p := &proposer{in: &in, c: c, known: knownOf(in.World), report: &Report{Schema: Schema, Fresh: in.View == nil}}
+	p.material = c.material(&in.Options, p.known)
+	p.report.LeftOut, p.report.Unexpressed = p.material.leftOut, p.material.gone
+	p.reqs = requirements(&in, p.known, p.material, p.report)
+	p.collected()
+	if in.View != nil {
+		return p.tighten()
+	}
+	return p.fresh()
+}
+
+// proposer carries what the parts of Propose share.
+type proposer struct {
+	in       *Input
+	c        *Collector
+	known    *known
+	material *material
+	reqs     []*requirement
+	report   *Report
+	slack    int
+}
+
+// fresh is a view of nothing but what is needed.
+func (p *proposer) fresh() (*Proposal, error) {
+	p.slack = p.in.Slack
+	plan := planFiles(&p.in.Options, &p.slack, p.known, p.material.paths)
+	p.without(plan)
+	f := &fresh{in: p.in, known: p.known, reqs: p.reqs, report: p.report}
+	if p.known.file != nil && p.known.dir != nil {
+		f.files(plan)
+	}
+	if t := typeOf(p.in.World.Registry, "network"); t != nil {
+		f.endpoints(t)
+	}
+	for _, typ := range p.allowTypes() {
+		f.allowances(typ)
+		if typ == "tool" {
+			f.callBounds(p)
+		}
+	}
+	f.bounds()
+	v := &ast.View{Source: &diag.Source{Name: "proposal.umw"}}
+	meta := map[*ast.Rule]draft{}
+	for i, d := range f.drafts {
+		d.rule.BlankBefore = slices.Contains(f.sections, i)
+		meta[d.rule] = d
+		v.Statements = append(v.Statements, d.rule)
+	}
+	return p.finish(v, meta, nil)
+}
+
+// allowTypes are the types of which something is to be allowed, in the order of the
+// vocabulary.
+func (p *proposer) allowTypes() []string {
+	var out []string
+	for _, t := range p.in.World.Registry.Types() {
+		if slices.ContainsFunc(p.reqs, func(r *requirement) bool { return r.kind == allow && r.typ == t.Name }) && !slices.Contains(out, t.Name) {
+			out = append(out, t.Name)
+		}
+	}
+	return out
+}
+
+// without reports what no rule can open, and takes it out of what is required.
+func (p *proposer) without(plan *filePlan) {
+	drop := func(kind func(kind) bool, id, why string) {
+		p.reqs = slices.DeleteFunc(p.reqs, func(r *requirement) bool {
+			if r.id != id || !kind(r.kind) {
+				return false
+			}
+			l := Left{Type: r.typ, ID: text(id), Why: why}
+			if r.tally != nil {
+				l.Verbs, l.Evidence = r.tally.counts(), r.tally.evidence()
+			}
+			p.report.Unexpressed = append(p.report.Unexpressed, l)
+			return true
+		})
+	}
+	for _, dir := range plan.without {
+		why := "new names in it take a rule for all that lies below it, and too much lies there that was not changed"
+		if !p.in.takes(Entries) {
+			why = "new names in it take a rule for all that lies below it, and that step is switched off"
+		}
+		drop(func(k kind) bool { return k == newNames }, dir, why)
+	}
+	for _, path := range plan.unsayable {
+		drop(func(k kind) bool { return k == seeFile || k == changeFile || k == seeDir }, path, "its name is not UTF-8, which a view is written in")
+	}
+}
+
+// finish checks a proposed view, puts the evidence in and prints it. current is what it must
+// not be wider than, nil for a fresh one.
+func (p *proposer) finish(v *ast.View, meta map[*ast.Rule]draft, current *trial) (*Proposal, error) {
+	var metas []draft
+	for _, r := range rulesOf(v) {
+		metas = append(metas, meta[r])
+	}
+	bare, err := printed(v)
+	if err != nil {
+		return nil, err
+	}
+	name := "proposal.umw"
+	if p.in.View != nil {
+		name = p.in.View.Source.Name // what it imports is found from there
+	}
+	read, err := parse(name, bare)
+	if err != nil {
+		return nil, fmt.Errorf("the proposal cannot be read back: %w", err)
+	}
+	bound, err := p.in.bind(read)
+	if err != nil {
+		return nil, fmt.Errorf("the proposal cannot be bound: %w", err)
+	}
+	t, err := p.try(read, bound, current)
+	if err != nil {
+		return nil, err
+	}
+	proofs, err := p.check(t, current)
+	if err != nil {
+		return nil, err
+	}
+	return p.write(t, metas, proofs, current)
+}
+
+// try resolves a view over the world of the current one, or over one of its own.
+func (p *proposer) try(v *ast.View, b *registry.Bound, current *trial) (*trial, error) {
+	if current != nil {
+		return p.in.resolve(v, b, current.world, current.known)
+	}
+	w, err := settle(p.in.World, slices.Concat(b.Pins(), p.supposed()))
+	if err != nil {
+		return nil, err
+	}
+	return p.in.resolve(v, b, w, knownOf(w))
+}
+
+// supposed is what was observed of what a view may name, so that it exists where policies
+// are compared.
+func (p *proposer) supposed() []registry.Entity {
+	var out []registry.Entity
+	for _, r := range p.reqs {
+		if t := typeOf(p.in.World.Registry, r.typ); r.kind == allow && t != nil {
+			e := registry.Entity{Type: r.typ, ID: r.id, Attributes: map[string]string{t.Key(): r.id}}
+			out = append(out, e)
+		}
+	}
+	return out
+}
