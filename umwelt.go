@@ -10,6 +10,8 @@
 //   - Property, Properties and Type answer; In answers under another context.
 //   - Check and Require hold the policy to something: Require is a *DeniedError, with the
 //     proof, where the policy says otherwise.
+//   - Call does the same for one call, such as a command, and ExplainCall says what each
+//     property makes of it.
 //   - Explain is the proof of an answer. It can be printed, and it can be replayed.
 //   - Lint is what is likely to be a mistake, and what has drifted from a Baseline.
 //   - Extend is the policy with more entities or rules, in time that depends on those alone.

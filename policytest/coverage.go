@@ -147,7 +147,7 @@ func (r *run) notices(p *Part) bool {
 			}
 			resolved[a.context] = res
 		}
-		if got := a.answer(resolved[a.context]); !a.want.met(a.property, &got) {
+		if !a.passes(resolved[a.context]) {
 			return true
 		}
 	}

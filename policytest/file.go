@@ -57,10 +57,12 @@ func (c *Case) Refs() []cascade.Ref {
 	return out
 }
 
-// Check is one answer that must be given for every entity that a selector fits.
+// Check is one answer that must be given for every entity that a selector fits: about a
+// property, or where Call is there, about that call, which is wanted allowed or denied.
 type Check struct {
 	Selector Text
 	Property Text
+	Call     *Text
 	Want     Want
 	At       diag.Span // of the value
 }
@@ -85,7 +87,7 @@ const (
 
 var (
 	fileKeys = []string{"view", "vocabulary", "world", "root", "env", "context", "cases"}
-	caseKeys = []string{"name", "context", "expect", "allowed", "denied"}
+	caseKeys = []string{"name", "context", "expect", "allowed", "denied", "calls"}
 )
 
 // Parse reads a test file. Everything that is wrong is in the list; the file is of use only
@@ -171,10 +173,12 @@ func (p *parser) oneCase(n *node, names map[string]diag.Span) {
 			p.eachPair(x, func(sel pair) {
 				p.eachPair(sel, func(prop pair) {
 					if w, ok := p.want(prop.value); ok {
-						c.Checks = append(c.Checks, Check{Text{sel.key, sel.at}, Text{prop.key, prop.at}, w, prop.value.at})
+						c.Checks = append(c.Checks, Check{Text{sel.key, sel.at}, Text{prop.key, prop.at}, nil, w, prop.value.at})
 					}
 				})
 			})
+		case "calls":
+			p.eachPair(x, func(sel pair) { c.Checks = append(c.Checks, p.calls(sel)...) })
 		case "allowed", "denied":
 			kind := WantAllowed
 			if x.key == "denied" {
@@ -182,7 +186,7 @@ func (p *parser) oneCase(n *node, names map[string]diag.Span) {
 			}
 			p.eachPair(x, func(prop pair) {
 				for _, sel := range p.texts(prop.key, prop.value) {
-					c.Checks = append(c.Checks, Check{sel, Text{prop.key, prop.at}, Want{Kind: kind}, sel.At})
+					c.Checks = append(c.Checks, Check{sel, Text{prop.key, prop.at}, nil, Want{Kind: kind}, sel.At})
 				}
 			})
 		}
@@ -192,9 +196,30 @@ func (p *parser) oneCase(n *node, names map[string]diag.Span) {
 	case c.Name == "":
 		p.Errorf(diag.BadValue, n.at, "a case needs the key name")
 	case len(c.Checks) == 0:
-		p.Errorf(diag.BadValue, c.At, "the case %s expects nothing", diag.Quote(c.Name)).Hint = "give it expect, allowed or denied"
+		p.Errorf(diag.BadValue, c.At, "the case %s expects nothing", diag.Quote(c.Name)).Hint = "give it expect, allowed, denied or calls"
 	}
 	p.file.Cases = append(p.file.Cases, c)
+}
+
+// calls are the calls of what a selector fits, those that must be allowed and those that
+// must not.
+func (p *parser) calls(sel pair) (out []Check) {
+	p.eachPair(sel, func(verdict pair) {
+		kind := WantAllowed
+		switch verdict.key {
+		case "allowed":
+		case "denied":
+			kind = WantDenied
+		default:
+			d := p.Errorf(diag.UnknownKey, verdict.at, "calls are allowed or denied, not %s", diag.Quote(verdict.key))
+			d.Hint = diag.DidYouMean(verdict.key, []string{"allowed", "denied"})
+			return
+		}
+		for _, call := range p.texts(verdict.key, verdict.value) {
+			out = append(out, Check{Selector: Text{sel.key, sel.at}, Call: &call, Want: Want{Kind: kind}, At: call.At})
+		}
+	})
+	return out
 }
 
 func (p *parser) want(n *node) (Want, bool) {

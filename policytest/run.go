@@ -50,11 +50,13 @@ func (r *Result) Failed() int {
 }
 
 // Failure is one answer that is not what the case wants. Where nothing was found to ask
-// about, Entity is nil and Message says so.
+// about, Entity is nil and Message says so. Of a call, Property is the one that decides it,
+// nil where none is asked, and Message says how.
 type Failure struct {
 	At       diag.Span
 	Entity   *world.Entity
 	Property *registry.Property
+	Call     *string
 	Want     string
 	Got      string
 	Message  string
@@ -66,7 +68,9 @@ type asked struct {
 	context  int
 	target   Target
 	property *registry.Property
+	call     *registry.Call // in place of a property
 	want     expected
+	denied   bool // what is wanted of the call
 	at       diag.Span
 }
 
@@ -180,6 +184,10 @@ func (r *run) check(context int, c *Check, out *CaseResult) {
 		}
 		return
 	}
+	if c.Call != nil {
+		r.call(context, c, found, out)
+		return
+	}
 	wanted := map[*registry.Property]*expected{}
 	asks := 0
 	for _, t := range found {
@@ -197,8 +205,8 @@ func (r *run) check(context int, c *Check, out *CaseResult) {
 			continue // it has been reported
 		}
 		out.Checks++
-		a := asked{context, t, p, *want, c.At}
-		if got := a.answer(r.contexts[context]); want.met(p, &got) {
+		a := asked{context: context, target: t, property: p, want: *want, at: c.At}
+		if got := a.answer(r.contexts[context], p); want.met(p, &got) {
 			r.passed = append(r.passed, a)
 		} else {
 			out.Failures = append(out.Failures, r.failure(a, &got))
@@ -209,11 +217,61 @@ func (r *run) check(context int, c *Check, out *CaseResult) {
 	}
 }
 
-func (a *asked) answer(r *cascade.Resolution) cascade.Effective {
-	if a.target.Index >= 0 {
-		return r.Get(a.target.Index, a.property)
+// call holds a call of each entity against the policy.
+func (r *run) call(context int, c *Check, found []Target, out *CaseResult) {
+	call := registry.ReadCall(c.Call.Value)
+	for _, t := range found {
+		if !cascade.Callable(t.Entity.Type) {
+			r.Errorf(diag.BadValue, c.Selector.At, "%s %s is nothing that is called: no property of it has patterns for calls", t.Entity.Type.Name, diag.Quote(t.Entity.ID))
+			return
+		}
+		out.Checks++
+		a := asked{context: context, target: t, call: call, denied: c.Want.Kind == WantDenied, at: c.At}
+		verdict := a.verdict(r.contexts[context])
+		if verdict.Allowed() != a.denied {
+			r.passed = append(r.passed, a)
+			continue
+		}
+		out.Failures = append(out.Failures, r.callFailure(a, c.Call.Value, verdict))
 	}
-	return *r.ResolveEntity(a.target.Entity)[a.property.Index]
+}
+
+func (r *run) callFailure(a asked, call string, verdict cascade.Verdict) Failure {
+	words := map[bool]string{false: "allowed", true: "denied"}
+	f := Failure{At: a.at, Entity: a.target.Entity, Call: &call, Want: words[a.denied], Got: words[!a.denied]}
+	step := verdict.Decisive()
+	if step == nil && len(verdict.Steps) > 0 {
+		step = &verdict.Steps[len(verdict.Steps)-1] // all hold; the last is the narrowest
+	}
+	if step != nil {
+		f.Property, f.Message = step.Property, step.Why
+		f.Proof = r.prove(a.context, a.target, step.Property)
+	}
+	return f
+}
+
+// passes reports whether what is wanted is what r answers.
+func (a *asked) passes(r *cascade.Resolution) bool {
+	if a.call != nil {
+		v := a.verdict(r)
+		return v.Allowed() != a.denied
+	}
+	got := a.answer(r, a.property)
+	return a.want.met(a.property, &got)
+}
+
+func (a *asked) verdict(r *cascade.Resolution) cascade.Verdict {
+	return cascade.Judge(a.target.Entity.Type, func(p *registry.Property) *cascade.Effective {
+		e := a.answer(r, p)
+		return &e
+	}, a.call)
+}
+
+func (a *asked) answer(r *cascade.Resolution, p *registry.Property) cascade.Effective {
+	if a.target.Index >= 0 {
+		return r.Get(a.target.Index, p)
+	}
+	return *r.ResolveEntity(a.target.Entity)[p.Index]
 }
 
 func (r *run) unknownProperty(c *Check, found []Target) {
@@ -318,11 +376,13 @@ func (r *run) failure(a asked, got *cascade.Effective) Failure {
 	if a.property.Secret && a.want.value != nil && got.Value != nil {
 		f.Want, f.Got = "another value, which is a secret", Shown(a.property, got.Value)
 	}
-	res := r.contexts[a.context]
-	if a.target.Index >= 0 {
-		f.Proof = res.Explain(a.target.Index, a.property)
-	} else {
-		f.Proof = res.ExplainEntity(a.target.Entity, a.property)
-	}
+	f.Proof = r.prove(a.context, a.target, a.property)
 	return f
+}
+
+func (r *run) prove(context int, t Target, p *registry.Property) cascade.Proof {
+	if t.Index >= 0 {
+		return r.contexts[context].Explain(t.Index, p)
+	}
+	return r.contexts[context].ExplainEntity(t.Entity, p)
 }

@@ -96,6 +96,11 @@ t:4:43: a.py visible: want false, got true`},
 		{"no such value", `expect: { tool: { allow: perhaps } }`, `error t:4:30: tool.allow: "perhaps" is not boolean`},
 		{"no permission", `allowed: { max-level: tool }`, `error t:4:27: tool.max-level: it is no permission`},
 		{"sets of another property", `expect: { tool: { allow-pattern: [[a], [b]] } }`, `error t:4:38: tool.allow-pattern: only a property whose sets`},
+		{"calls", `calls: { tool: { allowed: [git log, ls], denied: ["git log && curl x", ls x] } }`, ``},
+		{"calls that are not so", `calls: { tool#Bash: { allowed: "ls; rm x", denied: [git log] } }`, `t:4:36: Bash call ls; rm x: want allowed, got denied: no pattern of allow-pattern fits
+t:4:57: Bash call git log: want denied, got allowed: allow-pattern "git *" fits`},
+		{"calls in a context", `{ context: { mode: review }, calls: { tool: { denied: git log } } }`, `t:5:30: Bash call git log: want denied, got allowed: allow-pattern "git *" fits`},
+		{"calls of what is not called", `calls: { file: { denied: x } }`, `error t:4:14: file "a.py" is nothing that is called`},
 		{"no such context", `{ context: { mode: nap }, denied: { allow: tool } }`, `error t:4:16: the context names mode "nap"`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -116,6 +121,10 @@ t:4:43: a.py visible: want false, got true`},
 					out = append(out, fmt.Sprintf("%s: %s", f.At, f.Message))
 					continue
 				}
+				if f.Call != nil {
+					out = append(out, fmt.Sprintf("%s: %s call %s: want %s, got %s: %s", f.At, f.Entity.ID, *f.Call, f.Want, f.Got, f.Message))
+					continue
+				}
 				out = append(out, fmt.Sprintf("%s: %s %s: want %s, got %s", f.At, f.Entity.ID, f.Property.Name, f.Want, f.Got))
 			}
 			got := strings.Join(out, "\n")
@@ -132,6 +141,7 @@ file.x { visible: true }
 kit#k { allow: true }
 mode#review tool { visible: false }
 tool#Bash, tool.none { max-level: 5 }
+tool#Bash { allow-pattern: "git *"; deny-pattern: "git push *"; }
 `
 	const cases = `
   - name: files
@@ -141,6 +151,8 @@ tool#Bash, tool.none { max-level: 5 }
   - name: review
     context: { mode: review }
     denied: { visible: tool }
+  - name: calls
+    calls: { tool#Bash: { allowed: git log, denied: git push x } }
 `
 	r, c, list := policytest.Cover(parse(t, cases), subject(t, view), nil)
 	if list.HasErrors() || r.Failed() > 0 {
@@ -164,10 +176,13 @@ tool#Bash, tool.none { max-level: 5 }
 		"v:4:1 mode#review tool noticed",
 		"v:5:1 tool#Bash",
 		"v:5:12 tool.none",
+		"v:6:1 tool#Bash noticed",
 		"v:1:23 file editable",
 		"v:4:20 mode#review tool visible noticed",
 		"v:5:24 tool#Bash max-level",
 		"v:5:24 tool.none max-level",
+		"v:6:13 tool#Bash allow-pattern",
+		"v:6:37 tool#Bash deny-pattern noticed",
 	}
 	if strings.Join(got, "\n") != strings.Join(want, "\n") {
 		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))

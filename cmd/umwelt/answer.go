@@ -30,7 +30,8 @@ type answer struct {
 	Taxon      string             `json:"taxon"`
 	Type       string             `json:"type"`
 	ID         string             `json:"id"`
-	Properties []explain.Property `json:"properties"`
+	Call       *callAnswer        `json:"call,omitempty"`
+	Properties []explain.Property `json:"properties"` // with a call, those that it was held against
 }
 
 func contextOf(p *umwelt.Policy) []entityRef {
@@ -94,6 +95,10 @@ func (d explainDocument) text() string {
 			b.WriteByte('\n')
 		}
 		fmt.Fprintf(&b, "%s\n", entityRef{Type: a.Type, ID: a.ID})
+		if a.Call != nil {
+			b.WriteString(a.Call.text())
+			continue
+		}
 		for _, p := range a.Properties {
 			for line := range strings.Lines(p.Text()) {
 				b.WriteString("  " + line)

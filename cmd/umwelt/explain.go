@@ -15,8 +15,9 @@ import (
 // explainFlags are the flags of explain alone.
 type explainFlags struct {
 	policyFlags
-	format, output, whyNot string
-	limit                  int
+	format, output, whyNot, call string
+	asksCall                     bool // call was given, if only as ""
+	limit                        int
 }
 
 func explainCommand(std *streams) *cobra.Command {
@@ -30,19 +31,25 @@ context that held, and the fixed constraint or derivation that changed the value
 
 With --why-not it says why the property does not have that value instead: who asked for
 it and lost, which rules would set it and do not fit, and what would have to change. A path that does not exist yet is
-answered as if it did, and the answer says so. JSON has the schema umwelt.explain/1.`,
+answered as if it did, and the answer says so. JSON has the schema umwelt.explain/1.
+
+With --call it says instead whether what the selector fits may be called in this way: a
+command, an address. It shows which property decides, and the pattern, and exits with 1
+where some call is refused.`,
 		Example: `  umwelt explain auth-fix.umw 'file[path="src/auth/login.py"]' editable
   umwelt explain auth-fix.umw 'tool#Bash'
-  umwelt explain review.umw 'file#"src/new.py"' editable --context mode=review --why-not true`,
+  umwelt explain review.umw 'file#"src/new.py"' editable --context mode=review --why-not true
+  umwelt explain review.umw 'tool#Bash' --call 'git log && curl x'`,
 		Args: args(2, -1, "a view, a selector and, if you like, a property"),
 	}
 	c.ValidArgsFunction = f.completeExplain
 	check := formatFlag(c, &f.format, "text", "json")
 	c.Flags().IntVar(&f.limit, "limit", 20, "how many entities to show at most; 0 for all")
 	c.Flags().StringVar(&f.whyNot, "why-not", "", "say why the property does not have this `value`")
+	c.Flags().StringVar(&f.call, "call", "", "say whether this `call` is allowed")
 	f.add(c)
 	outputFlag(c, &f.output)
-	c.RunE = func(_ *cobra.Command, given []string) error {
+	c.RunE = func(c *cobra.Command, given []string) error {
 		if err := check(); err != nil {
 			return err
 		}
@@ -52,6 +59,10 @@ answered as if it did, and the answer says so. JSON has the schema umwelt.explai
 		}
 		if f.whyNot != "" && property == "" {
 			return problem(diag.BadOption, "name the property after the selector", "--why-not asks about one property")
+		}
+		f.asksCall = c.Flags().Changed("call")
+		if f.asksCall && (property != "" || f.whyNot != "") {
+			return problem(diag.BadOption, "", "--call asks about all properties that decide it, so it takes no property and no --why-not")
 		}
 		if f.limit < 0 {
 			return problem(diag.BadOption, "", "--limit takes a number from 0, not %d", f.limit)
@@ -98,21 +109,37 @@ func (f *explainFlags) explain(std *streams, p *umwelt.Policy, selector, propert
 		Schema: "umwelt.explain/1", Selector: utf8Text(selector), Matched: len(picked), Hypothetical: !picked[0].Exists(),
 		Context: contextOf(p), Answers: []answer{}, Diagnostics: diagnostics(p.Diagnostics),
 	}
+	refused := 0
 	for i, e := range picked {
-		if f.limit > 0 && i == f.limit {
+		if f.limit > 0 && i == f.limit && !f.asksCall {
 			break
 		}
-		a, err := answerOf(p, e, property, f.whyNot)
+		var a answer
+		if f.asksCall {
+			a, err = callAnswerOf(p, e, f.call)
+		} else {
+			a, err = answerOf(p, e, property, f.whyNot)
+		}
 		if err != nil {
 			return err
 		}
-		doc.Answers = append(doc.Answers, a)
+		if a.Call != nil && !a.Call.Allowed {
+			refused++
+		}
+		if f.limit == 0 || i < f.limit {
+			doc.Answers = append(doc.Answers, a)
+		}
 	}
 	if f.format == "json" {
-		return std.writeJSON(f.output, doc)
+		err = std.writeJSON(f.output, doc)
+	} else {
+		std.render(p.Diagnostics)
+		err = std.write(f.output, []byte(doc.text()))
 	}
-	std.render(p.Diagnostics)
-	return std.write(f.output, []byte(doc.text()))
+	if err == nil && refused > 0 {
+		return findingsError{}
+	}
+	return err
 }
 
 // hasProperty refuses a property that none of the picked entities' types has.

@@ -31,6 +31,7 @@ type testFailure struct {
 	*place
 	Entity   *entityRef `json:"entity,omitempty"`
 	Property string     `json:"property,omitempty"`
+	Call     *string    `json:"call,omitempty"` // property then is the one that decides
 	Want     string     `json:"want,omitempty"`
 	Got      string     `json:"got,omitempty"`
 	Message  string     `json:"message,omitempty"`
@@ -83,7 +84,14 @@ func testCaseOf(c *policytest.CaseResult) testCase {
 		j := testFailure{place: placeOf(x.At), Message: utf8Text(x.Message)}
 		if x.Entity != nil {
 			ref := refOf(x.Entity)
-			j.Entity, j.Property, j.Want, j.Got, j.Because = &ref, x.Property.Name, utf8Text(x.Want), utf8Text(x.Got), failureReasons(&x)
+			j.Entity, j.Want, j.Got, j.Because = &ref, utf8Text(x.Want), utf8Text(x.Got), failureReasons(&x)
+			if x.Property != nil {
+				j.Property = x.Property.Name
+			}
+			if x.Call != nil {
+				call := utf8Text(*x.Call)
+				j.Call, j.Message = &call, ""
+			}
 		}
 		out.Failures = append(out.Failures, j)
 	}

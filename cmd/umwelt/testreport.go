@@ -178,6 +178,13 @@ func failureLines(f *policytest.Failure) []string {
 	if f.Entity == nil {
 		return []string{f.At.String() + ": " + diag.Escape(f.Message)}
 	}
+	if f.Call != nil {
+		out := []string{fmt.Sprintf("%s: %s: call %s: want %s, got %s", f.At, refOf(f.Entity), diag.Quote(*f.Call), f.Want, f.Got)}
+		for _, reason := range failureReasons(f) {
+			out = append(out, "    because "+reason)
+		}
+		return out
+	}
 	out := []string{fmt.Sprintf("%s: %s: want %s: %s, got %s", f.At, refOf(f.Entity), f.Property.Name, diag.Escape(f.Want), diag.Escape(f.Got))}
 	for _, reason := range failureReasons(f) {
 		out = append(out, "    because "+reason)
@@ -188,6 +195,11 @@ func failureLines(f *policytest.Failure) []string {
 // failureReasons are what the answer rests on, one line each.
 func failureReasons(f *policytest.Failure) []string {
 	var out []string
+	if f.Call != nil {
+		if out = append(out, diag.Escape(f.Message)); f.Property == nil {
+			return []string{"nothing asks anything of it"}
+		}
+	}
 	e := &f.Proof.Effective
 	if e.Reason != nil && !f.Property.Secret {
 		out = append(out, diag.Escape(e.Reason.Text))
