@@ -3,6 +3,7 @@ package main
 import (
 	"crypto/rand"
 	"errors"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -13,11 +14,23 @@ import (
 // write puts a result where -o says: "" and "-" are standard output. A file appears
 // whole or not at all.
 func (s *streams) write(path string, text []byte) error {
-	if path == "" || path == "-" {
-		return s.print(text)
-	}
+	return s.writeBy(path, false, func(to io.Writer) error {
+		_, err := to.Write(text)
+		return err
+	})
+}
+
+// writeBy puts where -o says what is too long to be held as a whole. A new file is one that
+// must not be there yet.
+func (s *streams) writeBy(path string, isNew bool, text func(io.Writer) error) error {
 	s.stopProgress()
-	if err := writeFile(path, text); err != nil {
+	if path == "" || path == "-" {
+		if err := text(s.out); err != nil {
+			return problem(diag.Output, "", "standard output cannot be written: %v", cause(err))
+		}
+		return nil
+	}
+	if err := writeFile(path, isNew, text); err != nil {
 		return problem(diag.Output, "", "%s cannot be written: %v", diag.Quote(path), cause(err))
 	}
 	return nil
@@ -26,7 +39,9 @@ func (s *streams) write(path string, text []byte) error {
 // writeFile writes aside in the same directory, syncs and renames. A file that is there
 // keeps its permission bits, and a link to a file stays a link. What is no file, such as
 // /dev/null or a pipe, is written to as it is.
-func writeFile(path string, text []byte) error {
+//
+// Where isNew is set, a file that is there is an error.
+func writeFile(path string, isNew bool, text func(io.Writer) error) error {
 	mode := fs.FileMode(0o666)
 	exists := false
 	info, err := os.Stat(path)
@@ -35,6 +50,8 @@ func writeFile(path string, text []byte) error {
 		return errors.New("it is a directory")
 	case err == nil && !info.Mode().IsRegular():
 		return writeThrough(path, text)
+	case err == nil && isNew:
+		return fs.ErrExist
 	case err == nil:
 		mode, exists = info.Mode().Perm(), true
 		if path, err = filepath.EvalSymlinks(path); err != nil {
@@ -65,11 +82,18 @@ func writeFile(path string, text []byte) error {
 			return err
 		}
 	}
-	if _, err := f.Write(text); err != nil {
+	if err := text(f); err != nil {
 		return err
 	}
 	if err := f.Sync(); err != nil {
 		return err
+	}
+	if isNew {
+		// Unlike a rename, a link takes nothing's place. What lies aside is removed.
+		if err := os.Link(aside, path); err != nil {
+			return err
+		}
+		return syncDir(dir)
 	}
 	if err := f.Close(); err != nil {
 		return err
@@ -81,12 +105,12 @@ func writeFile(path string, text []byte) error {
 	return syncDir(dir)
 }
 
-func writeThrough(path string, text []byte) error {
+func writeThrough(path string, text func(io.Writer) error) error {
 	f, err := os.OpenFile(path, os.O_WRONLY, 0)
 	if err != nil {
 		return err
 	}
-	if _, err := f.Write(text); err != nil {
+	if err := text(f); err != nil {
 		f.Close()
 		return err
 	}

@@ -1,6 +1,9 @@
 package main
 
 import (
+	"errors"
+	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"syscall"
@@ -20,7 +23,7 @@ func TestWriteFileIsWholeOrNotAtAll(t *testing.T) {
 	}
 	write := func(path, text string) {
 		t.Helper()
-		if err := writeFile(path, []byte(text)); err != nil {
+		if err := writeFile(path, false, plainText(text)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -60,7 +63,7 @@ func TestWriteFileIsWholeOrNotAtAll(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, path := range []string{dir, dangling, filepath.Join(dir, "no", "such")} {
-		if writeFile(path, []byte("x")) == nil {
+		if writeFile(path, false, plainText("x")) == nil {
 			t.Errorf("%s was written", path)
 		}
 	}
@@ -73,8 +76,42 @@ func TestWriteFileIsWholeOrNotAtAll(t *testing.T) {
 	}
 }
 
+// plainText is a text as writeFile takes it.
+func plainText(text string) func(io.Writer) error {
+	return func(to io.Writer) error {
+		_, err := io.WriteString(to, text)
+		return err
+	}
+}
+
+// A file that has to be new takes the place of nothing, and leaves nothing aside.
+func TestWriteFileNew(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "out")
+	if err := writeFile(path, true, plainText("one")); err != nil {
+		t.Fatal(err)
+	}
+	if err := writeFile(path, true, plainText("two")); !errors.Is(err, fs.ErrExist) {
+		t.Errorf("the second time gives %v", err)
+	}
+	// One that appears while the text is made stays, too.
+	late := filepath.Join(dir, "late")
+	err := writeFile(late, true, func(to io.Writer) error { return os.WriteFile(late, []byte("theirs"), 0o600) })
+	if !errors.Is(err, fs.ErrExist) {
+		t.Errorf("a file that appeared meanwhile gives %v", err)
+	}
+	for path, want := range map[string]string{path: "one", late: "theirs"} {
+		if text, err := os.ReadFile(path); err != nil || string(text) != want {
+			t.Errorf("%s holds %q (%v), want %q", path, text, err, want)
+		}
+	}
+	if entries, err := os.ReadDir(dir); err != nil || len(entries) != 2 {
+		t.Errorf("%d entries, want the two files (%v)", len(entries), err)
+	}
+}
+
 func TestWriteFileLeavesDevicesAndPipesAlone(t *testing.T) {
-	if err := writeFile(os.DevNull, []byte("x")); err != nil {
+	if err := writeFile(os.DevNull, false, plainText("x")); err != nil {
 		t.Fatal(err)
 	}
 	if info, err := os.Stat(os.DevNull); err != nil || info.Mode()&os.ModeDevice == 0 {
@@ -89,7 +126,7 @@ func TestWriteFileLeavesDevicesAndPipesAlone(t *testing.T) {
 		text, _ := os.ReadFile(pipe)
 		got <- string(text)
 	}()
-	if err := writeFile(pipe, []byte("through")); err != nil {
+	if err := writeFile(pipe, false, plainText("through")); err != nil {
 		t.Fatal(err)
 	}
 	if text := <-got; text != "through" {
