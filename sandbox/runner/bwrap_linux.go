@@ -188,7 +188,15 @@ func launchBwrap(s *Spec, r *Result, path string, options []string, prog []byte,
 	p.leader = info.ChildPid
 	p.group = newGroup(p.leader, s.Confinement.Limits)
 	p.drain = streams.wait
-	if err := limitProcess(p.leader, s.Confinement.Limits); err != nil {
+	err = limitProcess(p.leader, s.Confinement.Limits)
+	if err == nil {
+		stand := Stand{Root: s.at()}
+		if proxied {
+			stand.Proxy = proxyAddress
+		}
+		err = p.watch(s, stand)
+	}
+	if err != nil {
 		p.end()
 		statusR.Close()
 		return nil, err

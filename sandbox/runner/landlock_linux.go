@@ -192,7 +192,18 @@ func startStage(cmd *exec.Cmd, config []byte, namespaces bool, s *Spec, out *han
 	}
 	p.leader = cmd.Process.Pid
 	p.group = newGroup(p.leader, s.Confinement.Limits)
-	_, writeErr := configW.Write(config)
+	// It waits for what it is to do, and the second stage is yet to be started.
+	stand := Stand{Becomes: !namespaces, Root: s.Confinement.Root}
+	if namespaces {
+		stand.Stages = 1
+	}
+	if out != nil {
+		stand.Proxy = proxyAddress
+	}
+	writeErr := p.watch(s, stand)
+	if writeErr == nil {
+		_, writeErr = configW.Write(config)
+	}
 	closeAll(configW)
 	if out != nil {
 		rules, _ := throughProxy(s.Confinement.Network)

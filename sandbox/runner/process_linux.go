@@ -23,7 +23,9 @@ type process struct {
 	own     syscall.WaitStatus
 	usage   *syscall.Rusage
 	outcome func(own syscall.WaitStatus) (syscall.WaitStatus, bool)
-	ended   syscall.Signal // the first signal that was forwarded
+	ended   syscall.Signal  // the first signal that was forwarded
+	lost    <-chan struct{} // closed where what watches the command ended before it
+	blind   bool            // it was, and the command was ended
 	// These may be nil.
 	forward func(unix.Signal) // sends a signal to what is no child of this process
 	proxy   func()            // ends the proxy
@@ -71,6 +73,15 @@ func (p *process) signal(s unix.Signal) {
 		return
 	}
 	_ = unix.Kill(-p.leader, s)
+}
+
+// watch lets the caller look at a sandbox that waits.
+func (p *process) watch(s *Spec, stand Stand) (err error) {
+	if s.Watch != nil {
+		stand.Leader = p.leader
+		p.lost, err = s.Watch(stand)
+	}
+	return err
 }
 
 // end ends the sandbox at once and waits until nothing of it is left.

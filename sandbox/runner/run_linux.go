@@ -69,6 +69,9 @@ func Run(t Target, s Spec) (Result, error) {
 	}
 	r.Usage = usageOf(p.usage)
 	switch {
+	case p.blind:
+		r.Exit = ExitFailed
+		r.Remarks = append(r.Remarks, "what recorded the command ended before it, so the command was ended")
 	case r.TimedOut:
 		r.Exit = ExitTimeout
 	case p.ended != 0 && !known:
@@ -102,6 +105,9 @@ func (p *process) wait(s *Spec) (timedOut bool) {
 		select {
 		case <-p.exited:
 			return timedOut
+		case <-p.lost:
+			p.lost, p.blind = nil, true
+			p.kill()
 		case <-over:
 			timedOut = true
 			p.kill()

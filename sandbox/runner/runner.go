@@ -36,9 +36,25 @@ type Spec struct {
 	Stop <-chan os.Signal
 	// Observe gets what the proxy to the network decides, as observation lines; nil for none.
 	Observe io.Writer
+	// Watch, where it is there, is called once the sandbox stands and waits for the command
+	// to begin. The command begins when it comes back without an error, and is ended when
+	// the channel that it gives is closed. A target that sets itself up anew calls it
+	// again. It is called under bwrap and Landlock alone.
+	Watch func(Stand) (lost <-chan struct{}, err error)
 
 	// bare does without namespaces where a target can, as on a kernel that gives none.
 	bare bool
+}
+
+// Stand is a sandbox before its command begins.
+type Stand struct {
+	Leader int // its first process, which waits, as it is numbered outside
+	// Becomes says that the first process itself becomes the command. Otherwise one that
+	// it starts does, and the first process is no part of the command.
+	Becomes bool
+	Stages  int    // how many programs are run in it before the command
+	Root    string // where the project stands inside
+	Proxy   string // where the proxy stands inside, as host:port; "" where there is none
 }
 
 // Target is one way of holding a command on this machine.
