@@ -1,0 +1,44 @@
+package record
+
+import (
+	"slices"
+	"strings"
+)
+
+// asks are the arguments that say what is asked of a tool, in the order in which they are
+// looked for; wraps are what arguments may lie in.
+var (
+	asks  = []string{"command", "cmd", "script", "file_path", "filepath", "path", "filename", "url", "uri"}
+	wraps = []string{"inputs", "kwargs", "input", "arguments", "args", "params"}
+)
+
+// Asked is what was asked of a tool, as one text without secrets: a text that is no JSON
+// as it stands, and of an object the first argument that is a command, a path or an
+// address. Of other arguments nothing is told.
+func Asked(arguments string) string {
+	text := strings.TrimSpace(arguments)
+	for range 4 {
+		if text == "" || text[0] != '{' && text[0] != '[' && text[0] != '"' {
+			return Redact(strings.ToValidUTF8(text, "\uFFFD"))
+		}
+		o, ok := ParseObject([]byte(text))
+		if !ok {
+			return ""
+		}
+		if s := o.Text(asks...); s != "" {
+			return Redact(s)
+		}
+		if words, ok := o.Texts("command", "cmd"); ok {
+			return Command(words)
+		}
+		i := slices.IndexFunc(wraps, func(w string) bool { _, ok := o.Object(w); return ok })
+		if i < 0 {
+			return ""
+		}
+		text = o.Text(wraps[i])
+		if text == "" {
+			text = string(o[wraps[i]])
+		}
+	}
+	return ""
+}

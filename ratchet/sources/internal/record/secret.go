@@ -1,0 +1,76 @@
+package record
+
+import (
+	"encoding/json"
+	"regexp"
+	"strings"
+)
+
+// Redacted stands where a secret stood. It holds no character that a pattern gives a
+// meaning to, so what it stands in never matches more than it did.
+const Redacted = "REDACTED"
+
+// named are the words that a name of a secret ends with, as in --api-key or GH_TOKEN.
+const named = `(?:token|secret|passw(?:or)?d|passphrase|api[-_]?key|access[-_]?key|private[-_]?key|credentials?|client[-_]?secret)`
+
+var secrets = []struct {
+	find *regexp.Regexp
+	with string
+}{
+	// The credentials of a URL.
+	{regexp.MustCompile(`(?i)\b([a-z][a-z0-9+.-]*://)[^/\s@'"]+@`), "${1}" + Redacted + "@"},
+	// A header.
+	{regexp.MustCompile(`(?i)\b((?:proxy-)?authorization|cookie|set-cookie|x-api-key|private-token)(\s*:\s*)[^'"\n]+`), "${1}${2}" + Redacted},
+	// A value that stands with its name: an option, a variable, a query's part, JSON.
+	{regexp.MustCompile(`(?i)([\w-]*` + named + `["']?\s*[=:]\s*)("[^"]*"|'[^']*'|[^\s&;|,"']+)`), "${1}" + Redacted},
+	// An option whose value is the next word.
+	{regexp.MustCompile(`(?i)(^|\s)(--?[\w-]*` + named + `\s+)("[^"]*"|'[^']*'|[^\s;|&-]\S*)`), "${1}${2}" + Redacted},
+	// Forms of well-known keys.
+	{regexp.MustCompile(`\b(?:gh[pousr]_\w{16,}|github_pat_\w{16,}|glpat-[\w-]{16,}|sk-[\w-]{16,}|xox[abeprs]-[\w-]{10,}|(?:AKIA|ASIA)[0-9A-Z]{16}|AIza[\w-]{30,}|npm_\w{30,}|eyJ[\w-]{10,}\.[\w-]{10,}\.[\w-]*)`), Redacted},
+	{regexp.MustCompile(`(?i)\b(bearer|basic)(\s+)[\w.~+/-]{8,}=*`), "${1}${2}" + Redacted},
+	{regexp.MustCompile(`-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*`), Redacted},
+}
+
+// assignment is a variable that is set before a command.
+var assignment = regexp.MustCompile(`^([A-Za-z_]\w*=).+$`)
+
+// option is an option that takes a secret as its next word.
+var option = regexp.MustCompile(`(?i)^--?[\w-]*` + named + `$`)
+
+// Redact takes secrets out of a text: values that stand beside a name that tells a
+// secret, credentials of URLs and headers, and keys of well-known forms.
+func Redact(s string) string {
+	for _, p := range secrets {
+		s = p.find.ReplaceAllString(s, p.with)
+	}
+	return s
+}
+
+// Command is the words of a command as a JSON list, without secrets: those that Redact
+// knows, and every value of a variable that is set before the program or for env.
+func Command(words []string) string {
+	out := make([]string, len(words))
+	setting, next := true, false
+	for i, w := range words {
+		w = strings.ToValidUTF8(w, "\uFFFD")
+		switch {
+		case next:
+			out[i], next = Redacted, false
+			continue
+		case setting && assignment.MatchString(w):
+			out[i] = assignment.ReplaceAllString(w, "${1}"+Redacted)
+			continue
+		case option.MatchString(w):
+			next = true
+		}
+		if w != "env" && !strings.HasSuffix(w, "/env") && !strings.HasPrefix(w, "-") {
+			setting = false
+		}
+		out[i] = Redact(w)
+	}
+	text, err := json.Marshal(out)
+	if err != nil {
+		return "" // strings never fail
+	}
+	return string(text)
+}
