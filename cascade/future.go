@@ -16,7 +16,7 @@ type future struct {
 	r      *Resolution
 	typ    *registry.EntityType
 	info   *typeInfo
-	shared *futureShared
+	paths  *whereabouts
 	mu     sync.Mutex
 	states map[int32]*futureState
 	walk   *walker
@@ -25,11 +25,6 @@ type future struct {
 	rises  map[int32][]int32      // per chain, the settled selectors that it would make sure
 	groups map[int32][]int32      // per directory, the groups of paths below it that do not exist
 	middle []*registry.EntityType // the types that may stand between a directory and the entity
-}
-
-// futureShared is what the futures of all types have in common.
-type futureShared struct {
-	paths map[string]int32 // every path that exists
 }
 
 // Keys in place of a directory's index: what lies above the root, and what exists and is
@@ -72,25 +67,12 @@ func (r *Resolution) futureOf(t *registry.EntityType) *future {
 	if f := r.futures[t]; f != nil {
 		return f
 	}
-	if r.shared == nil {
-		r.shared = &futureShared{paths: map[string]int32{}}
-		for i := range r.engine.world.Entities {
-			if path := pathOf(&r.engine.world.Entities[i]); path != "" {
-				if _, taken := r.shared.paths[path]; !taken {
-					r.shared.paths[path] = int32(i)
-				}
-			}
-		}
-		for i := range r.engine.world.Withheld {
-			path := pathOf(&r.engine.world.Withheld[i])
-			if _, taken := r.shared.paths[path]; !taken && path != "" {
-				r.shared.paths[path] = withheld
-			}
-		}
+	if r.paths == nil {
+		r.paths = newWhereabouts(r.engine.world)
 	}
 	e := r.engine
 	f := &future{
-		r: r, typ: t, info: &e.types[t.Index], shared: r.shared, states: map[int32]*futureState{},
+		r: r, typ: t, info: &e.types[t.Index], paths: r.paths, states: map[int32]*futureState{},
 		walk:  newWalker(e.plan, e.world, e.matcher.Fork()),
 		doors: map[int32][]int32{}, rises: map[int32][]int32{}, groups: map[int32][]int32{},
 	}
@@ -104,18 +86,6 @@ func (r *Resolution) futureOf(t *registry.EntityType) *future {
 	f.findDoors()
 	r.futures[t] = f
 	return f
-}
-
-// pathOf is an entity's path without a leading "./" or a final "/", "" for none.
-func pathOf(e *world.Entity) string {
-	path := strings.TrimPrefix(e.Path(), "./")
-	if len(path) > 1 {
-		path = strings.TrimSuffix(path, "/")
-	}
-	if path == "." {
-		return ""
-	}
-	return path
 }
 
 // state is what is known below a directory; f.mu is held.
@@ -165,7 +135,7 @@ func (f *future) state(dir int32) *futureState {
 func (f *future) newState(above *futureState, path string, in *inheritance) *futureState {
 	s := &futureState{in: in, watch: &watch{}}
 	s.at = unseen{typ: f.typ, dir: path, glob: f.walk.matcher.Glob, exists: func(p string) bool {
-		_, ok := f.shared.paths[p]
+		_, ok := f.paths.find(p)
 		return ok
 	}}
 	if above == nil {

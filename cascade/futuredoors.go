@@ -39,7 +39,7 @@ func (f *future) findDoors() {
 // deepest is the deepest existing directory that a path leads through, or outermost.
 func (f *future) deepest(path string) int32 {
 	for path != "" {
-		if i, ok := f.shared.paths[path]; ok {
+		if i, ok := f.paths.find(path); ok {
 			return i
 		}
 		path = path[:max(0, strings.LastIndexByte(path, '/'))]

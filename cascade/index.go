@@ -13,7 +13,14 @@ type compoundIndex struct {
 	any     []int32
 	ids     map[string][]int32
 	classes map[string][]int32
-	texts   map[string][]*textIndex // by attribute or pathSlot; plain and folded
+	texts   []textIndexes // one an attribute, or pathSlot
+}
+
+// textIndexes are the indexes of one attribute, plain and folded. Few attributes have any, so
+// that going through all of them is faster than a map.
+type textIndexes struct {
+	attr string
+	list []*textIndex
 }
 
 // textIndex finds compounds by the text of one attribute.
@@ -30,7 +37,7 @@ type textIndex struct {
 func newCompoundIndex(keys [][]indexKey) *compoundIndex {
 	x := &compoundIndex{
 		ids:     map[string][]int32{},
-		classes: map[string][]int32{}, texts: map[string][]*textIndex{},
+		classes: map[string][]int32{},
 	}
 	for i, set := range keys {
 		for _, k := range set {
@@ -38,7 +45,7 @@ func newCompoundIndex(keys [][]indexKey) *compoundIndex {
 		}
 	}
 	for _, indexes := range x.texts {
-		for _, t := range indexes {
+		for _, t := range indexes.list {
 			t.finish()
 		}
 	}
@@ -64,14 +71,30 @@ func (x *compoundIndex) add(k indexKey, id int32) {
 }
 
 func (x *compoundIndex) textIndex(attr string, fold bool) *textIndex {
-	for _, t := range x.texts[attr] {
+	for _, t := range x.of(attr) {
 		if t.fold == fold {
 			return t
 		}
 	}
 	t := &textIndex{fold: fold, equal: map[string][]int32{}, member: map[string][]int32{}, dash: map[string][]int32{}}
-	x.texts[attr] = append(x.texts[attr], t)
+	for i := range x.texts {
+		if x.texts[i].attr == attr {
+			x.texts[i].list = append(x.texts[i].list, t)
+			return t
+		}
+	}
+	x.texts = append(x.texts, textIndexes{attr, []*textIndex{t}})
 	return t
+}
+
+// of are the indexes of an attribute.
+func (x *compoundIndex) of(attr string) []*textIndex {
+	for i := range x.texts {
+		if x.texts[i].attr == attr {
+			return x.texts[i].list
+		}
+	}
+	return nil
 }
 
 func (t *textIndex) add(k indexKey, id int32) {
@@ -131,7 +154,7 @@ func (x *compoundIndex) candidates(out []int32, e *world.Entity) []int32 {
 	for i := range e.Attributes {
 		a := &e.Attributes[i]
 		named = named || a.Name == "name"
-		if indexes := x.texts[a.Name]; indexes != nil {
+		if indexes := x.of(a.Name); indexes != nil {
 			text := a.Text
 			if a.Name == e.Type.PathAttr {
 				text = strings.TrimPrefix(text, "./")
@@ -139,11 +162,11 @@ func (x *compoundIndex) candidates(out []int32, e *world.Entity) []int32 {
 			out = find(out, indexes, text, a.List)
 		}
 	}
-	if indexes := x.texts["name"]; indexes != nil && !named {
+	if indexes := x.of("name"); indexes != nil && !named {
 		name, _ := e.Fact("name")
 		out = find(out, indexes, name, nil)
 	}
-	if indexes := x.texts[pathSlot]; indexes != nil {
+	if indexes := x.of(pathSlot); indexes != nil {
 		if path := strings.TrimPrefix(e.Path(), "./"); path != "" {
 			out = find(out, indexes, path, nil)
 		}

@@ -25,7 +25,7 @@ type Resolution struct {
 
 	mu      sync.Mutex
 	futures map[*registry.EntityType]*future
-	shared  *futureShared
+	paths   *whereabouts
 }
 
 // Resolve answers everything for one context. An error in the list means that the context

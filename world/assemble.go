@@ -131,6 +131,10 @@ func (a *assembly) merge(result Result, r *Recipe) {
 		a.entities[0].Listed = true // the root entity comes first
 	}
 	a.withhold(result.Withheld, known)
+	if len(known.byID) == 0 && cap(found) >= len(a.entities)+len(found) {
+		a.takeOver(found, r)
+		return
+	}
 	a.entities = slices.Grow(a.entities, len(found))
 	place := make([]int32, len(found))
 	for i := range found {
@@ -153,6 +157,21 @@ func (a *assembly) merge(result Result, r *Recipe) {
 		place[i] = int32(len(a.entities))
 		a.entities = append(a.entities, *e)
 	}
+}
+
+// takeOver adds what a recipe found where nothing of its types is there yet, in the memory that
+// the recipe found it in.
+func (a *assembly) takeOver(found []Entity, r *Recipe) {
+	first := int32(len(a.entities))
+	for i := range found {
+		e := &found[i]
+		a.bringIn(e)
+		e.Provenance = Provenance{Origin: Discovered, At: r.At, By: r.Matcher}
+		if e.Parent != NoParent {
+			e.Parent += first
+		}
+	}
+	a.entities = slices.Insert(found, 0, a.entities...)
 }
 
 // addSingletons brings into being the one entity that a fixed constraint or override speaks

@@ -117,6 +117,9 @@ func (a *assembly) finder(types []bool) finder {
 // same is the entity of the same type and id, or else of the same type and path; -1 for
 // none.
 func (f *finder) same(e *Entity) int32 {
+	if len(f.byID) == 0 {
+		return -1
+	}
 	if i, ok := f.byID[key{e.Type, e.ID}]; ok {
 		return i
 	}
@@ -125,6 +128,9 @@ func (f *finder) same(e *Entity) int32 {
 
 // lying is the entity of the same type that lies at the same path, or -1.
 func (f *finder) lying(e *Entity) int32 {
+	if len(f.byID) == 0 {
+		return -1
+	}
 	p := e.Path()
 	if p == "" {
 		return -1

@@ -24,6 +24,7 @@ const (
 func main() {
 	runner.Main() // this program is also what runs first inside of a sandbox
 	probe.Main()  // and what tries things in one
+	rest()
 	os.Exit(run(os.Args[1:], osStreams()))
 }
 

@@ -24,7 +24,7 @@ type reader struct {
 	notes    []compilers.Note
 	problems diag.List
 	options  Options
-	byType   map[*registry.EntityType][]int
+	byType   [][]int    // the entities of each type, by EntityType.Index
 	unsure   unsure     // where the tightest reading holds
 	aside    unsure     // where the usual one does
 	unknown  []Lowering // directories that hold what the world may not know
@@ -52,7 +52,7 @@ func From(res *cascade.Resolution) (*Confinement, diag.List) { return FromWith(r
 // FromWith reads a resolution. An error among the diagnostics makes the confinement void: it
 // is then nil or incomplete, and must not be used.
 func FromWith(res *cascade.Resolution, o Options) (*Confinement, diag.List) {
-	r := &reader{res: res, world: res.World(), options: o, byType: map[*registry.EntityType][]int{}}
+	r := newReader(res, o)
 	c := &Confinement{Root: strings.TrimSuffix(r.world.Root, "/")}
 	switch {
 	case r.typ("file") == nil || r.typ("dir") == nil:
@@ -68,10 +68,6 @@ func FromWith(res *cascade.Resolution, o Options) (*Confinement, diag.List) {
 		r.problems.Errorf(diag.BadPath, diag.Span{}, "the project root is /, which the sandbox needs for the system").
 			Hint = "give --root a directory"
 		return c, r.problems
-	}
-	for i := range r.world.Entities {
-		t := r.world.Entities[i].Type
-		r.byType[t] = append(r.byType[t], i)
 	}
 	tree := r.readTree()
 	c.System = r.readMounts(tree)
@@ -93,6 +89,24 @@ func FromWith(res *cascade.Resolution, o Options) (*Confinement, diag.List) {
 	return c, r.problems
 }
 
+func newReader(res *cascade.Resolution, o Options) *reader {
+	r := &reader{res: res, world: res.World(), options: o}
+	types := r.world.Registry.Types()
+	counts := make([]int, len(types))
+	for i := range r.world.Entities {
+		counts[r.world.Entities[i].Type.Index]++
+	}
+	r.byType = make([][]int, len(types))
+	for t, n := range counts {
+		r.byType[t] = make([]int, 0, n)
+	}
+	for i := range r.world.Entities {
+		t := r.world.Entities[i].Type.Index
+		r.byType[t] = append(r.byType[t], i)
+	}
+	return r
+}
+
 // typ is the entity type of the sandbox vocabulary by that name, or nil.
 func (r *reader) typ(name string) *registry.EntityType {
 	types := r.world.Registry.TypesNamed(name)
@@ -109,7 +123,7 @@ func (r *reader) typ(name string) *registry.EntityType {
 }
 
 // of is the entities of a type, by index.
-func (r *reader) of(t *registry.EntityType) []int { return r.byType[t] }
+func (r *reader) of(t *registry.EntityType) []int { return r.byType[t.Index] }
 
 func (r *reader) note(at Source, level compilers.Level, why string) {
 	r.notes = append(r.notes, at.note(level, why))

@@ -6,18 +6,19 @@ package confine
 // below it may be, outside the directories that stand among Children. Children lie in
 // one directory, so their names differ; they come in byte order of their names.
 type Node struct {
-	Name     string
-	Kind     Kind
-	Mode     Mode
-	Shown    bool   // a directory that may be seen though nothing in it may
-	Target   string // the text of a symlink
-	Escapes  bool   // a symlink that leads out of the root
-	By       Source // what decided the mode
-	Left     bool   // the world leaves it out, so it is Hidden
-	Children []*Node
+	Name    string
+	Kind    Kind
+	Mode    Mode
+	Shown   bool // a directory that may be seen though nothing in it may
+	Escapes bool // a symlink that leads out of the root
+	Left    bool // the world leaves it out, so it is Hidden
 
 	whole  bool // a directory of which the world has everything that it holds, whatever that is
 	broken bool // what the world says of it contradicts itself, so nothing in it may show
+
+	Target   string // the text of a symlink
+	By       Source // what decided the mode
+	Children []*Node
 }
 
 // why is what decided the mode, for people.

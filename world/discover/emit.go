@@ -73,12 +73,16 @@ func (e *emitter) shapeOf(name string) shape {
 	return s
 }
 
+// roomBefore is for how many entities, which the world has already, there is room beside
+// those that are found: then they need not be copied.
+const roomBefore = 256
+
 // emit fills the result, parents before what they hold.
 func (e *emitter) emit(top *listing) {
 	entities, withheld := count(top)
-	e.res.Entities = make([]world.Entity, 0, entities+strings.Count(e.place.prefix, "/"))
+	e.res.Entities = inLargePages(make([]world.Entity, 0, entities+strings.Count(e.place.prefix, "/")+roomBefore))
 	e.res.Withheld = make([]world.Entity, 0, withheld)
-	e.slab = make([]world.Attribute, 0, 3*(entities+withheld))
+	e.slab = inLargePages(make([]world.Attribute, 0, 3*(entities+withheld)))
 	parent := e.leading()
 	complete := e.listing(top, parent, "")
 	switch {

@@ -1,0 +1,5 @@
+//go:build !linux
+
+package discover
+
+func inLargePages[T any](s []T) []T { return s }
