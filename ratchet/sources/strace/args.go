@@ -93,7 +93,7 @@ func (c *call) parse(b []byte) bool {
 
 func (c *call) add(arg []byte) {
 	if c.n < maxArgs {
-		c.args[c.n] = bytes.TrimRight(arg, " ")
+		c.args[c.n] = bytes.TrimRight(skipBlanks(arg), " ")
 		c.n++
 	}
 }

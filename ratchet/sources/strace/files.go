@@ -155,7 +155,12 @@ func (r *reader) doOpen(p *proc) {
 		}
 		n := r.node(w.path)
 		r.fails(n)
-		r.look(n, m.verb(n))
+		verb := m.verb(n)
+		kind := uint8(isUnknown)
+		if verb == ratchet.Create {
+			kind = isFile
+		}
+		r.see(n, slot{typ: typePath, verb: verb, kind: kind})
 		return
 	}
 	if real := notedPath(r.noted, res.note); real != nil && !m.unnamed {

@@ -26,6 +26,9 @@ func (r *reader) doNetwork(p *proc) {
 		for rest := c.arg(1); sent > 0; sent-- {
 			var name []byte
 			if name, rest = nextField(rest, "msg_name="); name == nil {
+				if c.result.ok() {
+					r.miss(truncated) // -s bounds lists, too
+				}
 				break
 			}
 			r.address(p, name, verb)

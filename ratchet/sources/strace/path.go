@@ -92,6 +92,11 @@ func below(path string, dir []byte) (rest string, ok bool) {
 func (r *reader) moved(from, to []byte, exchange bool) {
 	var list []*place
 	var names []string
+	type moving struct {
+		to    string
+		facts node
+	}
+	var facts []moving
 	collect := func(from, to []byte) {
 		if r.facts(from).kind == isFile {
 			if p := r.places[string(from)]; p != nil {
@@ -109,9 +114,9 @@ func (r *reader) moved(from, to []byte, exchange bool) {
 			return
 		}
 		for id, n := range r.nodes {
-			if _, ok := below(id, from); ok {
-				r.vanish(n, isUnsaid) // it may be there, under another name
-				n.exists = 0
+			if rest, ok := below(id, from); ok && n.age == r.age {
+				facts = append(facts, moving{string(to) + rest, *n})
+				r.vanish(n, isUnsaid)
 			}
 		}
 		for _, p := range r.places {
@@ -125,6 +130,17 @@ func (r *reader) moved(from, to []byte, exchange bool) {
 	collect(from, to)
 	if exchange {
 		collect(to, from)
+	}
+	for _, m := range facts {
+		n := r.nodes[m.to]
+		if n == nil && len(r.nodes) < maxNodes && r.nodeBytes <= maxNodeBytes {
+			n = &node{id: m.to}
+			r.nodes[m.to] = n
+			r.nodeBytes += len(m.to)
+		}
+		if n != nil {
+			n.age, n.kind, n.exists, n.real = r.age, m.facts.kind, m.facts.exists, m.facts.real
+		}
 	}
 	for _, p := range list {
 		delete(r.places, p.path)

@@ -48,6 +48,7 @@ type reader struct {
 	slots     []slot
 	slotBytes int
 	gen       uint32
+	eager     bool // every observation is handed out at once
 	errnos    map[string]string
 
 	scratch, noted []byte
@@ -170,18 +171,15 @@ func (r *reader) line(pid int64, text []byte) {
 		r.gap(ratchet.Truncated, "line")
 		return
 	}
-	if len(r.glued) > 0 {
-		if bytes.HasPrefix(text, []byte(" <unfinished")) {
-			text = append(r.glued, text...)
-		} else {
-			r.gap(ratchet.Truncated, "line")
-		}
-		r.glued = r.glued[:0]
-	}
 	if n := len(text); n > 0 && text[n-1] == 'd' && bytes.HasSuffix(text, attached) {
 		if text = r.attach(text); text == nil {
 			return
 		}
+	}
+	if len(r.glued) > 0 {
+		// strace goes on where its message cut the line, whatever comes next.
+		text = append(r.glued, text...)
+		r.glued = text[:0]
 	}
 	h, body, ok := splitHead(text)
 	if !ok {
@@ -212,8 +210,14 @@ func (r *reader) attach(text []byte) []byte {
 		clear(r.attached)
 	}
 	r.attached[pid] = true
-	if i > 0 && i <= maxOpenText {
-		r.glued = append(r.glued[:0], text[:i]...)
+	// strace calls itself by the path it was started with, right behind the call.
+	for j := i; j > 0 && (isName[text[j-1]] || text[j-1] == '/' || text[j-1] == '.' || text[j-1] == '-' || text[j-1] == '+'); j-- {
+		if text[j-1] == '/' || text[j-1] == '.' {
+			i = j - 1
+		}
+	}
+	if i > 0 && len(r.glued)+i <= maxOpenText {
+		r.glued = append(r.glued, text[:i]...)
 	}
 	return nil
 }
@@ -234,7 +238,7 @@ func (r *reader) body(pid int64, b []byte) {
 	name, ok := form(b)
 	switch {
 	case !ok:
-		if !bytes.HasPrefix(b, []byte("strace: ")) {
+		if word, _, _ := bytes.Cut(b, []byte(" ")); !bytes.HasSuffix(word, []byte("strace:")) {
 			r.gap(ratchet.Broken, "line")
 		}
 		return
@@ -257,21 +261,24 @@ func (r *reader) speak(p *proc, name, b []byte) {
 		r.exit(p, b[len("+++ "):])
 		return
 	case '<':
-		r.resume(p, b[len("<... "):])
+		if b = b[len("<... "):]; len(b) > 0 {
+			r.resume(p, b)
+		}
 		return
 	case '?':
-		r.gap(ratchet.Unknown, "")
-		return
+		return // it was killed before its call began
 	}
 	s := specs[string(name)]
 	if s == plain {
 		return
 	}
+	text, open := openEnd(b[len(name)+1:])
 	if s == nil {
-		r.gap(ratchet.Unknown, string(name))
+		if !open && returned(text) {
+			r.gap(ratchet.Unknown, string(name))
+		}
 		return
 	}
-	text, open := openEnd(b[len(name)+1:])
 	if open {
 		if s.op == opClose {
 			r.early(p, s, text)
@@ -280,6 +287,13 @@ func (r *reader) speak(p *proc, name, b []byte) {
 		return
 	}
 	r.whole(p, s, text)
+}
+
+// returned reports whether a whole call gave a result. Of one whose process ended in it
+// strace may even have read the number wrong.
+func returned(text []byte) bool {
+	i := bytes.LastIndex(text, []byte("= "))
+	return i < 0 || i+2 == len(text) || text[i+2] != '?'
 }
 
 // early closes a descriptor at once: the kernel frees its number before the call returns,
@@ -307,6 +321,9 @@ func (r *reader) exit(p *proc, what []byte) {
 
 // resume takes up the second half of a call.
 func (r *reader) resume(p *proc, b []byte) {
+	if b[0] == '?' {
+		return
+	}
 	name := b[:nameLen(b)]
 	rest, ok := bytes.CutPrefix(b[len(name):], resumed)
 	if !ok {
@@ -315,8 +332,13 @@ func (r *reader) resume(p *proc, b []byte) {
 	}
 	s := specs[string(name)]
 	switch {
-	case s == plain || s == nil:
-		return // an unknown one was counted when it began
+	case s == nil:
+		if returned(rest) {
+			r.gap(ratchet.Unknown, string(name))
+		}
+		return
+	case s == plain:
+		return
 	case p.lost == s:
 		p.lost = nil
 		return

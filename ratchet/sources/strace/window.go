@@ -156,7 +156,7 @@ func (r *reader) see(n *node, s slot) {
 			return
 		}
 	}
-	if len(r.slots) >= maxSlots || r.slotBytes > maxSlotBytes {
+	if r.eager && len(r.slots) > 0 || len(r.slots) >= maxSlots || r.slotBytes > maxSlotBytes {
 		r.flush()
 		s.prev = -1
 	}
