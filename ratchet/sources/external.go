@@ -152,8 +152,8 @@ func listen(r io.Reader, w io.Writer, name string) []string {
 			}
 		}
 		if left > 0 {
-			fmt.Fprintf(w, "%s: %s\n", name, text)
-			if left -= len(text) + 1; left <= 0 {
+			n, _ := fmt.Fprintf(w, "%s: %s\n", name, text)
+			if left -= n; left <= 0 {
 				fmt.Fprintf(w, "%s: says more, which is left out\n", name)
 			}
 		}

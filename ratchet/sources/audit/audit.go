@@ -161,7 +161,8 @@ func (e *event) add(kind string, f fields, number int64) {
 			e.execve[k] = v
 		}
 	case "SOCKADDR":
-		e.sockets = append(e.sockets, f["saddr"])
+		digits, _, _ := strings.Cut(f["saddr"], "SADDR=") // where the mark of the enriched form was lost
+		e.sockets = append(e.sockets, digits)
 	case "OPENAT2":
 		e.how = f
 	case "AVC":

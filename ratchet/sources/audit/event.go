@@ -154,7 +154,7 @@ func (r *reader) names(e *event, name string, c call) []named {
 		}
 		out = append(out, n)
 	}
-	if len(e.paths) == 0 {
+	if len(e.paths) == 0 && len(e.avc) == 0 {
 		r.sink.Miss(ratchet.Unresolved, name+" without PATH", e.line)
 	}
 	return out

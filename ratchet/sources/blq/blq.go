@@ -160,7 +160,7 @@ func ran(sink *record.Sink, line int64, o record.Object, command string) error {
 		status = strconv.FormatInt(exit, 10)
 	}
 	source := o.Text("source_name")
-	x.Attributes = ratchet.Attributes("command", record.Command(words), "status", status, "name", source)
+	x.Attributes = ratchet.Attributes("command", record.Command(words), "status", status, "run", source)
 	if err := sink.Put(line, x); err != nil {
 		return err
 	}
