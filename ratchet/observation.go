@@ -53,8 +53,8 @@ type Attribute struct{ Name, Value string }
 // Place is where an observation was read: a line of a file, counted from 1; 0 where the
 // record has no line, as in a database.
 type Place struct {
-	File string
-	Line int64
+	File string `json:"file"`
+	Line int64  `json:"line,omitempty"`
 }
 
 // Observation is one thing that was done, or was tried.
@@ -67,6 +67,7 @@ type Place struct {
 // These attributes have a meaning beside what the vocabulary gives them:
 //
 //   - kind: "dir" or "file" of what was created, deleted or renamed, where it is known
+//   - existed: "unknown" of what was created or, if it was there before, written
 //   - from, to: the other name of a rename
 //   - process: the process, as the source numbers it
 //   - command: of exec, the words as a JSON list

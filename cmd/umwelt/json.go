@@ -47,17 +47,26 @@ func diagnostics(list diag.List) []diagnostic {
 	return out
 }
 
-// writeJSON writes a document where -o says, indented. "<", ">" and "&" stay as they are,
-// since selectors are full of them.
+// writeJSON writes a document where -o says.
 func (s *streams) writeJSON(path string, doc any) error {
+	text, err := jsonText(doc)
+	if err != nil {
+		return err
+	}
+	return s.write(path, text)
+}
+
+// jsonText is a document, indented. "<", ">" and "&" stay as they are, since selectors are
+// full of them.
+func jsonText(doc any) ([]byte, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
 	e.SetIndent("", "  ")
 	if err := e.Encode(doc); err != nil {
-		return problem(diag.Output, "", "the document cannot be written as JSON: %v", err)
+		return nil, problem(diag.Output, "", "the document cannot be written as JSON: %v", err)
 	}
-	return s.write(path, escapeJSON(b.Bytes()))
+	return escapeJSON(b.Bytes()), nil
 }
 
 // escapeJSON escapes what encoding/json leaves raw although a terminal would obey it:
