@@ -2,6 +2,7 @@ package cascade
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
 	"umwelt/registry"
@@ -40,16 +41,14 @@ func (r *ranking) combine(p *registry.Property, list []int32, dropped func(c, lo
 		}
 		e.Resolved = registry.NewList(p.Type.Shape, set)
 	case p.Comparison == registry.Overlap:
-		for _, c := range from {
-			e.Sets = addSet(e.Sets, c.Value.List)
-		}
+		e.Sets = distinct(from)
 		e.Resolved = overlapValue(p, e.Sets)
 	case p.Comparison == registry.Pattern:
-		var all []string
-		for _, c := range from {
-			all = with(all, c.Value.List)
+		lists := make([][]string, len(from))
+		for i, c := range from {
+			lists[i] = c.Value.List
 		}
-		e.Resolved = registry.NewList(p.Type.Shape, all)
+		e.Resolved = registry.NewList(p.Type.Shape, members(lists))
 	default:
 		from = from[:1]
 		e.Resolved = e.Winner.Value
@@ -77,8 +76,12 @@ func (r *ranking) withoutLoosened(p *registry.Property, list []int32, dropped fu
 	// An earlier layer's lock binds the locks of later ones.
 	slices.SortStableFunc(locks, func(a, b int32) int { return r.candidate(a).Rule.Layer - r.candidate(b).Rule.Layer })
 	binding := locks[:0]
+	bound := map[string]bool{}
 	for _, c := range locks {
-		if r.loosensAny(p, c, binding) < 0 {
+		// One of the same value, of the same or an earlier layer, binds all that c does.
+		value := r.candidate(c).Value.Text + listKey(r.candidate(c).Value.List)
+		if !bound[value] && r.loosensAny(p, c, binding) < 0 {
+			bound[value] = true
 			binding = append(binding, c)
 		}
 	}
@@ -144,14 +147,32 @@ func repeated(p *registry.Property, from []*Candidate) *registry.Value {
 
 // overlapValue writes several sets that must each be met; its members are those of all.
 func overlapValue(p *registry.Property, sets [][]string) *registry.Value {
-	var all, texts []string
+	var texts []string
 	for _, set := range sets {
-		all = with(all, set)
 		texts = append(texts, strings.Join(set, ", "))
 	}
-	v := registry.NewList(p.Type.Shape, all)
+	v := registry.NewList(p.Type.Shape, members(sets))
 	v.Text = strings.Join(texts, "; ")
 	return v
+}
+
+// distinct are the sets of candidates, each once, in order.
+func distinct(from []*Candidate) [][]string {
+	var out [][]string
+	seen := map[string]bool{}
+	for _, c := range from {
+		key := listKey(c.Value.List)
+		if !seen[key] {
+			seen[key] = true
+			out = append(out, c.Value.List)
+		}
+	}
+	return out
+}
+
+// listKey tells lists apart, which their text may not. No member holds a NUL byte.
+func listKey(list []string) string {
+	return "\x00" + strconv.Itoa(len(list)) + "\x00" + strings.Join(list, "\x00")
 }
 
 func addSet(sets [][]string, set []string) [][]string {
@@ -161,23 +182,55 @@ func addSet(sets [][]string, set []string) [][]string {
 	return append(sets, set)
 }
 
+// few is how many members a list may have to be looked through instead of being indexed.
+const few = 16
+
 // common is what both lists hold, in the order of a.
 func common(a, b []string) []string {
 	out := []string{}
+	if len(b) <= few {
+		for _, x := range a {
+			if slices.Contains(b, x) {
+				out = append(out, x)
+			}
+		}
+		return out
+	}
+	in := make(map[string]bool, len(b))
+	for _, x := range b {
+		in[x] = true
+	}
 	for _, x := range a {
-		if slices.Contains(b, x) {
+		if in[x] {
 			out = append(out, x)
 		}
 	}
 	return out
 }
 
-// with is a, followed by what b holds more.
-func with(a, b []string) []string {
-	for _, x := range b {
-		if !slices.Contains(a, x) {
-			a = append(a, x)
+// members are what the lists hold, each once, in order.
+func members(lists [][]string) []string {
+	var out []string
+	var seen map[string]bool
+	for _, list := range lists {
+		for _, x := range list {
+			if len(out) < few {
+				if !slices.Contains(out, x) {
+					out = append(out, x)
+				}
+				continue
+			}
+			if seen == nil {
+				seen = make(map[string]bool, 2*few)
+				for _, y := range out {
+					seen[y] = true
+				}
+			}
+			if !seen[x] {
+				seen[x] = true
+				out = append(out, x)
+			}
 		}
 	}
-	return a
+	return out
 }

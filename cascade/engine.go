@@ -38,6 +38,8 @@ type Engine struct {
 
 	walkers sync.Pool // of *walker, for entities that are not in the world
 
+	excess string // what of the matching is over its bounds, so that nothing may be resolved; "" for nothing
+
 	callOnce sync.Once // calls is worked out when something follows another entity
 	calls    map[phantom][]int32
 }
@@ -52,8 +54,11 @@ type class struct {
 }
 
 // New indexes a view over a world. The view must have been bound with the world's
-// registry and without errors.
-func New(w *world.World, b *registry.Bound) *Engine {
+// registry and without errors. Where rules and entities are too many together, the engine
+// resolves nothing and says so.
+func New(w *world.World, b *registry.Bound) *Engine { return newEngine(w, b, newBudget()) }
+
+func newEngine(w *world.World, b *registry.Bound, limits *budget) *Engine {
 	e := &Engine{world: w, bound: b}
 	for _, r := range b.Rules {
 		e.selectors = append(e.selectors, r.Selector)
@@ -67,7 +72,7 @@ func New(w *world.World, b *registry.Bound) *Engine {
 	e.prepareHas(m)
 	e.matcher = m
 	e.ranked = rank(b)
-	e.matchAll()
+	e.matchAll(limits)
 	return e
 }
 
@@ -173,7 +178,7 @@ const chunk = 4096
 
 // matchAll finds the set of selectors that fit each entity: first those that have
 // something below them, parents first, then the rest in parallel.
-func (e *Engine) matchAll() {
+func (e *Engine) matchAll(limits *budget) {
 	w := e.world
 	n := len(w.Entities)
 	e.lineage = newLineage(e.plan, w)
@@ -186,12 +191,17 @@ func (e *Engine) matchAll() {
 			inner.Add(i)
 		}
 	}
-	sets := newInterner()
+	sets := newInterner() // of whole chains: selectors that are alike count once
 	setOf := make([]int32, n)
 	first := newWalker(e.plan, w, e.matcher)
 	for i := range w.Entities {
 		if inner.Has(i) {
+			before := sets.size
 			e.settle(int32(i), first, sets, setOf)
+			limits.keep(sets.size - before)
+			if limits.match(first); limits.over() {
+				break
+			}
 		}
 	}
 	type part struct {
@@ -215,13 +225,22 @@ func (e *Engine) matchAll() {
 			p := parts[k]
 			p.sets, p.local = newInterner(), make([]int32, len(p.leaves))
 			for j, i := range p.leaves {
+				if limits.over() {
+					return
+				}
 				ent := &w.Entities[i]
 				walk.match(ent, int(i), e.lineage.of(ent, walk))
-				p.local[j] = p.sets.intern(walk.ends)
+				before := p.sets.size
+				p.local[j] = p.sets.intern(walk.whole)
+				limits.keep(p.sets.size - before)
+				limits.match(walk)
 			}
 		}
 	})
 	for _, p := range parts {
+		if limits.over() {
+			break
+		}
 		global := make([]int32, len(p.sets.lists))
 		for k, list := range p.sets.lists {
 			global[k] = sets.intern(list)
@@ -230,8 +249,14 @@ func (e *Engine) matchAll() {
 			setOf[i] = global[p.local[j]]
 		}
 	}
-	e.sets = sets.lists
-	e.classify(setOf)
+	e.classify(setOf, len(sets.lists))
+	if e.excess = limits.excess(e.values(sets.lists)); e.excess != "" {
+		e.sets = make([][]int32, len(sets.lists))
+		return
+	}
+	for _, chains := range sets.lists {
+		e.sets = append(e.sets, e.plan.fitting(chains))
+	}
 }
 
 // settle matches an entity that has others below it, after all that stand above it.
@@ -249,18 +274,18 @@ func (e *Engine) settle(i int32, walk *walker, sets *interner, setOf []int32) {
 		}
 		in := e.lineage.of(ent, walk)
 		walk.match(ent, int(todo[k]), in)
-		setOf[todo[k]] = sets.intern(walk.ends)
+		setOf[todo[k]] = sets.intern(walk.whole)
 		e.lineage.settle(todo[k], in, walk.own)
 	}
 }
 
 // classify sorts entities into classes.
-func (e *Engine) classify(setOf []int32) {
-	head := make([]int32, len(e.sets))
+func (e *Engine) classify(setOf []int32, sets int) {
+	head := make([]int32, sets)
 	for i := range head {
 		head[i] = -1
 	}
-	e.setSize = make([]int32, len(e.sets))
+	e.setSize = make([]int32, sets)
 	byFacts := map[string]int32{}
 	e.class = make([]int32, len(setOf))
 	for i, set := range setOf {

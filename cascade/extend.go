@@ -121,5 +121,5 @@ func (x *extension) remake() (*Resolution, diag.List) {
 			return nil, list
 		}
 	}
-	return New(w, x.bound()).Resolve(x.base.refs)
+	return newEngine(w, x.bound(), unlimited()).Resolve(x.base.refs)
 }

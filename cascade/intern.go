@@ -7,6 +7,7 @@ type interner struct {
 	ids   map[uint64][]int32 // by hash
 	lists [][]int32
 	arena []int32
+	size  int // of all lists together
 }
 
 func newInterner() *interner { return &interner{ids: map[uint64][]int32{}} }
@@ -26,6 +27,7 @@ func (n *interner) intern(list []int32) int32 {
 	if cap(n.arena)-len(n.arena) < len(list) {
 		n.arena = make([]int32, 0, max(4096, len(list)))
 	}
+	n.size += len(list)
 	from := len(n.arena)
 	n.arena = append(n.arena, list...)
 	id := int32(len(n.lists))

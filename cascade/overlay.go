@@ -203,7 +203,7 @@ func (x *extension) further(set []int32, ent *world.Entity, i int) []int32 {
 func (x *extension) fitting(ent *world.Entity, i int) []int32 {
 	in := x.above(ent)
 	x.walk.match(ent, i, in)
-	return x.further(slices.Clone(x.walk.ends), ent, i)
+	return x.further(x.r.engine.plan.fitting(x.walk.whole), ent, i)
 }
 
 // above is what an entity that is not in the world is matched with.

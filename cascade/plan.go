@@ -1,6 +1,8 @@
 package cascade
 
 import (
+	"slices"
+
 	"umwelt/registry"
 	"umwelt/world"
 )
@@ -98,6 +100,22 @@ func newPlan(selectors []*registry.Selector, glob func(string) world.Glob) *plan
 	}
 	p.hang(glob)
 	return p
+}
+
+// fitting are the selectors whose whole chains these are, sorted.
+func (p *plan) fitting(chains []int32) []int32 {
+	n := 0
+	for _, c := range chains {
+		n += len(p.nodes[c].ends)
+	}
+	out := make([]int32, 0, n)
+	for _, c := range chains {
+		out = append(out, p.nodes[c].ends...)
+	}
+	if len(chains) > 1 {
+		slices.Sort(out)
+	}
+	return out
 }
 
 // hang decides for each chain by what it is found: by its last compound, or by the chain

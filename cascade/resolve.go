@@ -32,7 +32,7 @@ type Resolution struct {
 // cannot be had, and the resolution is then nil.
 func (e *Engine) Resolve(context []Ref) (*Resolution, diag.List) {
 	active, list := e.activate(context)
-	if list.HasErrors() {
+	if list = append(list, e.Usable()...); list.HasErrors() {
 		return nil, list
 	}
 	r := &Resolution{engine: e, refs: slices.Clone(context), context: active, futures: map[*registry.EntityType]*future{}}
@@ -254,7 +254,7 @@ func (e *Engine) fitting(ent *world.Entity) []int32 {
 	}
 	defer e.walkers.Put(w)
 	w.match(ent, -1, e.lineageOf(ent, w))
-	return slices.Clone(w.ends)
+	return e.plan.fitting(w.whole)
 }
 
 // lineageOf is what an entity outside the world is matched with. A parent that had nothing

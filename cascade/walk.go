@@ -25,7 +25,7 @@ type walker struct {
 	round    uint32
 	found    []int32 // scratch: candidate compounds
 	own      []int32 // the chains that fit the current entity and lead on, sorted
-	ends     []int32 // the selectors that fit the current entity, sorted
+	whole    []int32 // the chains that are all of some selector and fit the current entity, sorted
 	groups   []int32 // scratch
 }
 
@@ -33,9 +33,9 @@ func newWalker(p *plan, w *world.World, m *world.Matcher) *walker {
 	return &walker{plan: p, world: w, matcher: m, verdicts: make([]uint32, len(p.compounds))}
 }
 
-// match fills own and ends for an entity; i is -1 where it is not in the world.
+// match fills own and whole for an entity; i is -1 where it is not in the world.
 func (w *walker) match(e *world.Entity, i int, in *inheritance) {
-	w.own, w.ends = w.own[:0], w.ends[:0]
+	w.own, w.whole = w.own[:0], w.whole[:0]
 	if w.round >= math.MaxUint32-2 {
 		clear(w.verdicts) // what is remembered of early rounds would look like new
 		w.round = 0
@@ -66,12 +66,14 @@ func (w *walker) match(e *world.Entity, i int, in *inheritance) {
 		}
 	}
 	slices.Sort(w.own)
-	slices.Sort(w.ends)
+	slices.Sort(w.whole)
 }
 
 func (w *walker) hit(n int32) {
 	node := &w.plan.nodes[n]
-	w.ends = append(w.ends, node.ends...)
+	if len(node.ends) > 0 {
+		w.whole = append(w.whole, n)
+	}
 	if node.leads {
 		w.own = append(w.own, n)
 	}

@@ -2,6 +2,8 @@ package cascade
 
 import (
 	"math"
+	"strconv"
+	"strings"
 	"testing"
 
 	"umwelt/diag"
@@ -41,8 +43,8 @@ thing.y { on: false; }`)
 	fits := func(i, want int) {
 		t.Helper()
 		walk.match(&w.Entities[i], i, nothing)
-		if len(walk.ends) != want {
-			t.Errorf("in round %d, %v fit %s", walk.round, walk.ends, w.Entities[i].ID)
+		if len(walk.whole) != want {
+			t.Errorf("in round %d, chains %v fit %s", walk.round, walk.whole, w.Entities[i].ID)
 		}
 	}
 	fits(0, 1)
@@ -54,5 +56,36 @@ thing.y { on: false; }`)
 	for range 3 {
 		fits(0, 1)
 		fits(1, 2)
+	}
+}
+
+// TestAlikeRulesAreMatchedOnce counts the work of matching: rules under one selector are
+// one test, and are kept as one.
+func TestAlikeRulesAreMatchedOnce(t *testing.T) {
+	view, list := parser.Parse(&diag.Source{Name: "v.umw", Text: []byte(`
+@taxon t { axis: 1; description: d; }
+@entity thing { taxon: t; description: d; }
+@property thing.on { type: boolean; description: d; }
+` + strings.Repeat("thing { on: true; }\n", 1000))})
+	reg := registry.New()
+	if list = append(list, reg.Load(registry.Options{}, view)...); list.HasErrors() {
+		t.Fatal(list.Err())
+	}
+	b := reg.Bind(registry.Options{}, view)
+	entities := make([]world.Entity, 1000)
+	for i := range entities {
+		entities[i] = world.Entity{Type: b.Registry.Type("thing"), ID: strconv.Itoa(i), Parent: world.NoParent}
+	}
+	w, err := world.New(b.Registry, "w", "", entities, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	limits := newBudget()
+	e := newEngine(w, b, limits)
+	if tests, kept := limits.tests.Load(), limits.kept.Load(); tests > 2100 || kept > 2 {
+		t.Errorf("%d tests, %d kept", tests, kept)
+	}
+	if len(e.sets) > 2 || e.Usable().HasErrors() {
+		t.Errorf("%d sets: %v", len(e.sets), e.Usable().Err())
 	}
 }

@@ -46,19 +46,40 @@ func Cover(info Info, res *cascade.Resolution, notes []Note) Coverage {
 	}
 	for _, rule := range res.Bound().Rules {
 		rc := RuleCoverage{Rule: rule, Matched: res.Matched(rule)}
+		notesOn := sorted(byRule[rule])
 		for _, d := range rule.Declarations {
 			dc := DeclarationCoverage{Declaration: d, Restricts: restricts(d)}
 			dc.Level, dc.Why = info.level(d)
-			for _, n := range byRule[rule] {
-				if n.Declaration == nil || n.Declaration == d {
-					dc.lower(n.Level, n.Why)
-				}
+			for _, n := range notesOn(d) {
+				dc.lower(n.Level, n.Why)
 			}
 			rc.Declarations = append(rc.Declarations, info.inContext(dc, rule, res))
 		}
 		c.Rules = append(c.Rules, rc)
 	}
 	return c
+}
+
+// sorted finds the notes on a declaration, and those on all of its rule, in the order of the
+// list.
+func sorted(notes []Note) func(*registry.Declaration) []Note {
+	if len(notes) == 0 {
+		return func(*registry.Declaration) []Note { return nil }
+	}
+	on := map[*registry.Declaration][]int{}
+	for i, n := range notes {
+		on[n.Declaration] = append(on[n.Declaration], i)
+	}
+	all := on[nil]
+	return func(d *registry.Declaration) []Note {
+		places := slices.Concat(all, on[d])
+		slices.Sort(places)
+		out := make([]Note, len(places))
+		for k, i := range places {
+			out[k] = notes[i]
+		}
+		return out
+	}
 }
 
 // Carries reports whether the target carries any declaration at all.
@@ -86,12 +107,22 @@ func (info Info) inContext(d DeclarationCoverage, rule *registry.Rule, res *casc
 	return d
 }
 
+// Reasons beyond this many bytes are not listed.
+const (
+	longestWhy = 4 << 10
+	andMore    = "; and more like these"
+)
+
 // lower takes a level down and adds a reason. A reason for what is so anyway is kept too.
 func (d *DeclarationCoverage) lower(to Level, why string) {
 	d.Level = min(d.Level, to)
 	switch {
 	case d.Why == "":
 		d.Why = why
+	case len(d.Why) > longestWhy:
+		if !strings.HasSuffix(d.Why, andMore) {
+			d.Why += andMore
+		}
 	case !strings.Contains(d.Why, why):
 		d.Why += "; " + why
 	}

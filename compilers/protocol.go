@@ -62,6 +62,9 @@ type Input struct {
 	Resolution *cascade.Resolution
 	Set        map[string]string // target options, already checked against Info.Options
 	Version    string            // of the tool, for header comments; may be empty
+	// Unwritten says that only diagnostics and notes are wanted. A compiler for which the text
+	// is most of the work, and gives neither, may leave it empty.
+	Unwritten bool
 	// Sources gives the texts that the policy was made of, with secrets blanked. Only what
 	// saves a policy whole asks for them; nil where they are not known.
 	Sources func() ([]Source, error)

@@ -5,7 +5,8 @@ import (
 	"strings"
 )
 
-// Hidden reports whether the line that d points at must not be shown.
+// Hidden reports whether the line that d points at must not be shown. Of a source with
+// private lines, one of more than 32 KiB on a side of the place is not.
 func (d *Diagnostic) Hidden() bool {
 	if d.Private {
 		return true
@@ -13,8 +14,8 @@ func (d *Diagnostic) Hidden() bool {
 	if !d.Span.IsValid() || d.Span.Source.Private == nil || int(d.Span.Start.Offset) > len(d.Span.Source.Text) {
 		return false
 	}
-	from, to := d.Span.line()
-	return d.Span.Source.Private(d.Span.Source.Text, from, to)
+	from, to, whole := d.Span.line()
+	return !whole || d.Span.Source.Private(d.Span.Source.Text, from, to)
 }
 
 // Text is the message as it may be shown. Where the line is hidden, and the message may quote
@@ -40,12 +41,21 @@ func (d *Diagnostic) Text() string {
 	return string(d.Code)
 }
 
-// line is where the line that s starts on begins and ends in the source's text.
-func (s Span) line() (from, to int) {
+// reach is how many bytes of a line are looked at before and behind a place.
+const reach = 32 << 10
+
+// line is where the line that s starts on begins and ends in the source's text. Where that
+// is out of reach, from and to are as far as it goes, and not the whole line.
+func (s Span) line() (from, to int, whole bool) {
 	text, at := s.Source.Text, int(s.Start.Offset)
-	from, to = bytes.LastIndexByte(text[:at], '\n')+1, len(text)
-	if i := bytes.IndexByte(text[at:], '\n'); i >= 0 {
-		to = at + i
+	from, to = max(0, at-reach), min(len(text), at+reach)
+	before, behind := bytes.LastIndexByte(text[from:at], '\n'), bytes.IndexByte(text[at:to], '\n')
+	whole = (from == 0 || before >= 0) && (to == len(text) || behind >= 0)
+	if before >= 0 {
+		from += before + 1
 	}
-	return from, to
+	if behind >= 0 {
+		to = at + behind
+	}
+	return from, to, whole
 }

@@ -59,7 +59,7 @@ func excerpt(b *strings.Builder, d *Diagnostic, paint func(string) string) {
 		return
 	}
 	text, at := s.Source.Text, int(s.Start.Offset)
-	from, to := s.line()
+	from, to, _ := s.line()
 	end := min(max(int(s.End.Offset), at), to)
 	cutFrom, cutTo := from, to
 	if at-from > maxLine/2 {

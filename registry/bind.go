@@ -60,8 +60,8 @@ type complaint struct {
 }
 
 // tidy looks through the new diagnostics: each is said once for a place, and what is over
-// the bound is only counted. The bound keeps hostile text from taking memory; whether the
-// result may be used does not depend on it.
+// the bound is only counted. The bound keeps hostile text from taking memory and, once one
+// of those over it is an error, time; whether the result may be used does not depend on it.
 func (b *binder) tidy() {
 	kept := b.List[:b.told]
 	for _, d := range b.List[b.told:] {
@@ -71,6 +71,7 @@ func (b *binder) tidy() {
 		case len(kept) >= maxDiagnostics:
 			b.untold.number++
 			b.untold.worst, b.untold.last = max(b.untold.worst, d.Severity), d.Span
+			b.stopped = b.stopped || d.Severity == diag.Error
 		default:
 			if b.said == nil {
 				b.said = map[complaint]bool{}
@@ -86,12 +87,22 @@ func (b *binder) tidy() {
 func (b *binder) diagnostics() diag.List {
 	b.tidy()
 	if n := b.untold.number; n > 0 {
-		b.List = append(b.List, diag.Diagnostic{
+		d := diag.Diagnostic{
 			Severity: b.untold.worst, Code: diag.TooLarge, Span: b.untold.last,
 			Message: fmt.Sprintf("%d more problems are not listed; the last is here", n),
-		})
+		}
+		if b.stopped {
+			d.Message = fmt.Sprintf("more than %d problems; the rest is not read", maxDiagnostics)
+		}
+		b.List = append(b.List, d)
 	}
 	return b.List
+}
+
+// tooLarge reports that a bound is passed, and reads no further.
+func (b *binder) tooLarge(at diag.Span, format string, args ...any) {
+	b.Errorf(diag.TooLarge, at, format, args...)
+	b.stopped = true
 }
 
 // place gives the rules their layers and their indices, from the given one on.
@@ -123,6 +134,9 @@ type binder struct {
 	relative bool        // a selector may begin with a combinator
 	entity   *EntityType // of the compound around the parentheses that a selector stands in
 	doubt    bool        // something in a selector is unknown, or can match nothing
+	locked   int         // locked declarations so far
+	declared int         // declarations so far
+	stopped  bool        // the view is refused, and reading on would only cost
 	told     int         // diagnostics that tidy has seen
 	said     map[complaint]bool
 	untold   untold
@@ -147,6 +161,9 @@ type scope struct {
 
 func (b *binder) statements(nodes []ast.Node, s scope) {
 	for _, n := range nodes {
+		if b.stopped {
+			return
+		}
 		switch n := n.(type) {
 		case *ast.Rule:
 			b.rule(n, s)
@@ -159,6 +176,9 @@ func (b *binder) statements(nodes []ast.Node, s scope) {
 			}
 			b.order++
 			for i := range s.rules {
+				if b.stopped {
+					return
+				}
 				b.declaration(i, n, s)
 				b.keepPrivate(s.rules[i].Selector)
 				b.tidy()
@@ -184,9 +204,9 @@ func (b *binder) rule(n *ast.Rule, s scope) {
 		b.tidy()
 		for _, bound := range bounds {
 			if len(b.rules) >= maxRules {
-				if len(b.rules) == maxRules {
-					b.Errorf(diag.TooLarge, n.At, "more than %d rules", maxRules)
-				}
+				b.tooLarge(n.At, "more than %d rules", maxRules)
+			}
+			if b.stopped {
 				return
 			}
 			rule := &Rule{Selector: bound, At: sel.At}
@@ -250,7 +270,10 @@ func (b *binder) atRule(at *ast.AtRule, s scope) {
 		inner.sugar++
 		b.statements(out.Nodes, inner)
 	default:
-		b.Warnf(diag.UnknownAtRule, at.NameAt, "no vocabulary registers @%s, so it has no effect", at.Name).Hint = diag.DidYouMean(name, b.atRuleNames())
+		d := b.Warnf(diag.UnknownAtRule, at.NameAt, "no vocabulary registers @%s, so it has no effect", at.Name)
+		if b.told < maxDiagnostics { // else nobody sees a hint
+			d.Hint = diag.DidYouMean(name, b.atRuleNames())
+		}
 	}
 }
 
@@ -379,8 +402,18 @@ func (b *binder) declaration(i int, n *ast.Declaration, s scope) {
 		}
 		d.Typed = append(d.Typed, TypedValue{Property: p, Value: v})
 	}
+	if d.Locked {
+		if b.locked++; b.locked > maxLocked {
+			b.tooLarge(n.FlagAt, "more than %d locked declarations, counted once for each selector", maxLocked)
+			return
+		}
+	}
 	if len(d.Typed) == 0 {
 		b.Errorf(diag.BadValue, n.ValueAt, "%s: %s", d.Name, problem)
+		return
+	}
+	if b.declared += len(d.Typed); b.declared > maxDeclared {
+		b.tooLarge(n.At, "more than %d values are declared, counted once for each selector and entity type", maxDeclared)
 		return
 	}
 	rule.Declarations = append(rule.Declarations, d)
@@ -431,19 +464,24 @@ func (b *binder) unknownProperty(sel *Selector, n *ast.Declaration) {
 	if sel.Target.Type != nil {
 		has = " has no property "
 	}
+	d := b.Warnf(diag.UnknownProperty, n.PropertyAt, "%s, so the declaration has no effect", who+has+diag.Quote(n.Property))
+	if b.told >= maxDiagnostics {
+		return // nobody sees a hint
+	}
 	var names []string
+	seen := map[string]bool{}
 	for _, t := range types {
 		if sel.Taxon != nil && t.Taxon != sel.Taxon {
 			continue
 		}
 		for _, p := range t.Properties {
-			if !slices.Contains(names, p.Name) {
+			if !seen[p.Name] {
+				seen[p.Name] = true
 				names = append(names, p.Name)
 			}
 		}
 	}
-	b.Warnf(diag.UnknownProperty, n.PropertyAt, "%s, so the declaration has no effect", who+has+diag.Quote(n.Property)).Hint =
-		diag.DidYouMean(n.Property, names)
+	d.Hint = diag.DidYouMean(n.Property, names)
 }
 
 // propertiesOf are the properties of that name that a selector's target may have.

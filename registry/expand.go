@@ -18,6 +18,9 @@ const (
 	maxRules       = 1 << 16 // in all
 	maxLayers      = 1000    // in all, those within others included
 	maxLayerDepth  = 32
+	maxLocked      = 4096    // locked declarations, each of which binds every other
+	maxDeclared    = 1 << 18 // values, counted once for each selector and entity type
+	maxVocabulary  = 1 << 12 // at-rules that define a vocabulary, in all
 	maxUnfolded    = 1 << 21 // compounds of nested selectors, in all
 )
 

@@ -29,6 +29,10 @@ func (r *Registry) Load(o Options, views ...*ast.View) diag.List {
 		x.vocabulary(v, []string{v.Source.Name}, &rules)
 	}
 	l := loader{reg: r, List: x.List}
+	if len(rules) > maxVocabulary {
+		l.Errorf(diag.TooLarge, rules[maxVocabulary].At, "the vocabulary has more than %d definitions", maxVocabulary)
+		return l.List
+	}
 	for _, kind := range []string{"unit", "taxon", "entity", "attribute", "property", "shorthand"} {
 		for _, at := range rules {
 			if strings.EqualFold(at.Name, kind) {

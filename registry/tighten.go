@@ -62,9 +62,10 @@ func (p *Property) PermissiveBool() *Value {
 }
 
 func intersect(a, b []string) []string {
+	in := membership(b)
 	var out []string
 	for _, x := range a {
-		if slices.Contains(b, x) {
+		if in(x) {
 			out = append(out, x)
 		}
 	}
@@ -72,9 +73,14 @@ func intersect(a, b []string) []string {
 }
 
 func union(a, b []string) []string {
+	in := make(map[string]bool, len(a)+len(b))
+	for _, x := range a {
+		in[x] = true
+	}
 	out := slices.Clone(a)
 	for _, x := range b {
-		if !slices.Contains(out, x) {
+		if !in[x] {
+			in[x] = true
 			out = append(out, x)
 		}
 	}
@@ -83,10 +89,24 @@ func union(a, b []string) []string {
 
 // contains reports whether every member of part is in whole.
 func contains(whole, part []string) bool {
+	in := membership(whole)
 	for _, x := range part {
-		if !slices.Contains(whole, x) {
+		if !in(x) {
 			return false
 		}
 	}
 	return true
+}
+
+// membership tests for the members of a list; a long one is indexed.
+func membership(list []string) func(string) bool {
+	const few = 16
+	if len(list) <= few {
+		return func(x string) bool { return slices.Contains(list, x) }
+	}
+	in := make(map[string]bool, len(list))
+	for _, x := range list {
+		in[x] = true
+	}
+	return func(x string) bool { return in[x] }
 }

@@ -50,10 +50,16 @@ func (r *Registry) TypeText(t ValueType, text string) (v *Value, problem string)
 	return r.typeOne(t, text)
 }
 
+// maxMembers bounds a list or set: what combines lists compares them member by member.
+const maxMembers = 1 << 14
+
 // TypeList types the members of a list or set. A single value is not a list.
 func (r *Registry) TypeList(t ValueType, members []string) (v *Value, problem string) {
 	if t.Shape == One {
 		return nil, "a list does not fit " + t.String()
+	}
+	if len(members) > maxMembers {
+		return nil, fmt.Sprintf("%d members are too many; %d are the most", len(members), maxMembers)
 	}
 	one := t
 	one.Shape = One

@@ -30,7 +30,7 @@ func (b *binder) unnest(n *ast.Rule, parents []*ast.Selector) []*ast.Selector {
 				continue
 			}
 			if b.unfolded += len(full.Compounds); b.unfolded > maxUnfolded {
-				b.Errorf(diag.TooLarge, sel.At, "nesting unfolds to more than %d compound selectors in all", maxUnfolded)
+				b.tooLarge(sel.At, "nesting unfolds to more than %d compound selectors in all", maxUnfolded)
 				return nil
 			}
 			out = append(out, full)

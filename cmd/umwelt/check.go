@@ -141,7 +141,7 @@ func coverAll(p *umwelt.Policy, targets []compilers.Compiler, named bool) ([]col
 		if !best.Carries() && !named {
 			continue
 		}
-		out := t.Compile(compilers.Input{Resolution: p.Resolution, Set: map[string]string{}, Version: version})
+		out := t.Compile(compilers.Input{Resolution: p.Resolution, Set: map[string]string{}, Version: version, Unwritten: true})
 		for _, d := range out.Diagnostics {
 			d.Message = t.Info.Name + ": " + d.Message
 			if d.Severity == diag.Error && !named {

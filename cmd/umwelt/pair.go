@@ -161,7 +161,11 @@ func (p *policyPair) loadWorlds(o umwelt.Options, old, now []string) error {
 				return nil
 			}
 		}
-		p.pairs = append(p.pairs, policydiff.Pair{Env: envs[i], Old: cascade.New(before, p.old), New: cascade.New(w, p.new)})
+		pair := policydiff.Pair{Env: envs[i], Old: cascade.New(before, p.old), New: cascade.New(w, p.new)}
+		if p.diagnostics = slices.Concat(p.diagnostics, pair.Old.Usable(), pair.New.Usable()); p.diagnostics.HasErrors() {
+			return nil
+		}
+		p.pairs = append(p.pairs, pair)
 	}
 	return nil
 }

@@ -134,19 +134,20 @@ func permission(p *registry.Property) bool {
 
 // answer is the number of an answer; equal ones have one.
 func (s *shape) answer(a Answer) int {
-	key := strconv.FormatBool(a.ByName)
+	b := strconv.AppendBool(nil, a.ByName)
 	if a.Value != nil {
-		key += strconv.Quote(a.Value.Text)
+		b = appendText(b, a.Value.Text)
 		for _, m := range a.Value.List {
-			key += strconv.Quote(m)
+			b = appendText(b, m)
 		}
 	}
 	for _, set := range a.Sets {
-		key += ";"
+		b = append(b, ';')
 		for _, m := range set {
-			key += strconv.Quote(m)
+			b = appendText(b, m)
 		}
 	}
+	key := string(b)
 	i, ok := s.known[key]
 	if !ok {
 		i = len(s.answers)
@@ -154,6 +155,11 @@ func (s *shape) answer(a Answer) int {
 		s.answers = append(s.answers, a)
 	}
 	return i
+}
+
+// appendText adds a text behind its length, so that no two lists of texts come to the same.
+func appendText(b []byte, text string) []byte {
+	return append(append(strconv.AppendInt(b, int64(len(text)), 10), ':'), text...)
 }
 
 func (s *shape) valued() bool {

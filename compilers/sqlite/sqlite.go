@@ -39,6 +39,9 @@ func info(name, description, format string) compilers.Info {
 func compiler(name string, targets []compilers.Info, write func(*database, []compilers.Info) ([]byte, error)) func(compilers.Input) compilers.Output {
 	return func(in compilers.Input) compilers.Output {
 		var out compilers.Output
+		if in.Unwritten {
+			return out
+		}
 		db, err := read(in)
 		if err == nil {
 			out.Text, err = write(db, targets)
