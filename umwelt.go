@@ -222,8 +222,8 @@ func (p *Policy) bind(reg *registry.Registry, list diag.List, in registry.Import
 	p.Registry = reg
 	p.Diagnostics = append(p.Diagnostics, list...)
 	defer p.keepSecrets()
-	if list.HasErrors() {
-		return
+	if list.HasErrors() || slices.ContainsFunc(p.Diagnostics, func(d diag.Diagnostic) bool { return d.Code == diag.TooLarge }) {
+		return // what is cut short would only be costly to bind
 	}
 	p.Bound = reg.Bind(registry.Options{Import: in}, p.Views...)
 	p.Diagnostics = append(p.Diagnostics, p.Bound.Diagnostics...)

@@ -33,6 +33,7 @@ const (
 	Include          Code = "include"
 	YAML             Code = "yaml"
 	Template         Code = "template"
+	Altered          Code = "altered"
 	BadEntity        Code = "bad-entity"
 	BadPath          Code = "bad-path"
 	Escapes          Code = "escapes"
@@ -81,6 +82,7 @@ var Codes = []struct {
 	{ImportCycle, "A file imports itself, directly or through others."},
 	{Include, "An included world file or section cannot be read, or lies outside the outermost file's directory."},
 	{YAML, "The world file is not YAML that this tool accepts."},
+	{Altered, "A snapshot does not hold the entities that its digest or its counts speak of."},
 	{Template, "The text looks like an unfilled template. World files are not templates."},
 	{BadEntity, "An entity is incomplete or contradicts its type."},
 	{BadPath, "A path is absolute, has a .. in it or leaves the root."},

@@ -151,3 +151,38 @@ func TestHiddenLines(t *testing.T) {
 		}
 	}
 }
+
+// TestLongLines holds that a line which is too long to be looked at is not shown where it
+// may be private, that no more than its neighbourhood is asked about, and that it is shown
+// where nothing is private.
+func TestLongLines(t *testing.T) {
+	const long = 1 << 20
+	text := []byte(strings.Repeat("a", long) + "bad" + strings.Repeat("a", long) + "\nbad\n")
+	asked := 0
+	private := func(_ []byte, from, to int) bool {
+		asked += to - from
+		return false
+	}
+	for _, c := range []struct {
+		name    string
+		private func([]byte, int, int) bool
+		at      int
+		hidden  bool
+	}{
+		{"long", private, long, true},
+		{"short behind it", private, 2*long + 4, false},
+		{"long and public", nil, long, false},
+	} {
+		d := diag.Diagnostic{Code: diag.Syntax, Message: "m", Span: span(&diag.Source{Name: "v", Text: text, Private: c.private}, c.at, c.at+3)}
+		var b strings.Builder
+		if err := diag.Render(&b, d, false); err != nil {
+			t.Fatal(err)
+		}
+		if d.Hidden() != c.hidden || strings.Contains(b.String(), "bad") == c.hidden || b.Len() > 1000 {
+			t.Errorf("%s: hidden %v:\n%s", c.name, d.Hidden(), b.String())
+		}
+	}
+	if asked > 100 {
+		t.Errorf("%d bytes were asked about", asked)
+	}
+}

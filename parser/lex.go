@@ -86,6 +86,7 @@ func (p *parser) lex() {
 		flags |= fComment
 		fresh = false
 		i = end
+		p.count++ // it counts twice, since it is a node by itself
 		if p.tally(i); p.cut {
 			i = len(s)
 		}
@@ -106,7 +107,7 @@ func (p *parser) lex() {
 
 // tally counts one more token or comment and stops the text where there are too many.
 func (p *parser) tally(at int) {
-	if p.count++; p.count == MaxTokens && !p.cut {
+	if p.count++; p.count >= MaxTokens && !p.cut {
 		p.tooManyTokens(at)
 	}
 }

@@ -20,7 +20,7 @@ const (
 	MaxSelectors     = 4096     // selectors in one list
 	MaxSelectorParts = 4096     // compounds in one selector, and likewise simple selectors in it
 	MaxDiagnostics   = 1000     // one more says that reading stopped
-	MaxTokens        = 1 << 22  // tokens and comments in a file, which bounds the tree's memory
+	MaxTokens        = 1 << 22  // tokens in a file, a comment counting as two, which bounds the tree's memory
 )
 
 // Parse reads a whole file. The tree holds everything that could be read; whoever gives

@@ -85,6 +85,8 @@ func TestBounds(t *testing.T) {
 	tests := []struct{ name, text, places string }{
 		{"largest file", repeat(" ", MaxBytes), ""},
 		{"too large a file", repeat("\n", MaxBytes) + " ", "16777217:1 too-large\n"},
+		{"most comments", repeat("/**/", MaxTokens/2-1), ""},
+		{"too many comments", repeat("/**/", MaxTokens/2), "1:8388609 too-large\n"},
 		{"deepest blocks", repeat("a{", MaxDepth) + repeat("}", MaxDepth), ""},
 		{"too deep blocks", repeat("a{", MaxDepth+1) + "b: c }" + repeat("}", MaxDepth), "1:130 too-deep\n"},
 		{"deepest functions", "a{b:" + repeat("f(", MaxDepth-1) + repeat(")", MaxDepth-1) + "}", ""},

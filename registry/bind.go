@@ -136,6 +136,7 @@ type binder struct {
 	doubt    bool        // something in a selector is unknown, or can match nothing
 	locked   int         // locked declarations so far
 	declared int         // declarations so far
+	parts    int         // compounds and simple selectors bound so far
 	stopped  bool        // the view is refused, and reading on would only cost
 	told     int         // diagnostics that tidy has seen
 	said     map[complaint]bool

@@ -21,6 +21,7 @@ const (
 	maxLocked      = 4096    // locked declarations, each of which binds every other
 	maxDeclared    = 1 << 18 // values, counted once for each selector and entity type
 	maxVocabulary  = 1 << 12 // at-rules that define a vocabulary, in all
+	maxParts       = 1 << 20 // compounds and simple selectors that are bound, in all
 	maxUnfolded    = 1 << 21 // compounds of nested selectors, in all
 )
 

@@ -213,6 +213,43 @@ func TestRulesAreBounded(t *testing.T) {
 	}
 }
 
+// TestWorkIsBounded refuses texts that are short for what they ask, where the bound is
+// passed, and binds nothing behind it.
+func TestWorkIsBounded(t *testing.T) {
+	many := strings.Repeat
+	for _, c := range []struct {
+		name, text string
+		rules      int
+		want       diag.Code
+	}{
+		{"declarations", "shelf { " + many("open: true; ", 1<<18) + "}", 1, ""},
+		{"one more declaration", "shelf { " + many("open: true; ", 1<<18+1) + "} shelf { open: true; }", 1, diag.TooLarge},
+		{"locks", many("shelf { open: true !locked; }", 4096), 4096, ""},
+		{"one more lock", many("shelf { open: true !locked; }", 4096+1) + "shelf { open: true; }", 4097, diag.TooLarge},
+		{"parts", many("shelf"+many(".a", 2047)+" { open: true; }\n", 512), 512, ""},
+		{"one more part", many("shelf"+many(".a", 2047)+" { open: true; }\n", 513) + "shelf { open: true; }", 512, diag.TooLarge},
+		{"members", "shelf { only-kinds: a" + many(", a", 1<<14-1) + "; }", 1, ""},
+		{"one more member", "shelf { only-kinds: a" + many(", a", 1<<14) + "; }", 1, diag.BadValue},
+		{"errors", many("shelf { open: yes; }\n", 9000), 1001, diag.BadValue},
+	} {
+		b := bind(t, c.text)
+		switch errs := b.Diagnostics.HasErrors(); {
+		case errs != (c.want != "") || errs && b.Diagnostics[0].Code != c.want:
+			t.Errorf("%s: %d diagnostics: %v", c.name, len(b.Diagnostics), b.Diagnostics.Err())
+		case len(b.Rules) != c.rules:
+			t.Errorf("%s: %d rules", c.name, len(b.Rules))
+		}
+	}
+	var v strings.Builder
+	v.WriteString("@taxon t { description: d; }\n")
+	for i := range 4096 {
+		fmt.Fprintf(&v, "@entity e%d { taxon: t; description: d; }\n", i)
+	}
+	if list := registry.New().Load(registry.Options{}, parse(t, "v.umw", v.String())); len(list) != 1 || list[0].Code != diag.TooLarge {
+		t.Errorf("4097 definitions: %v", list.Err())
+	}
+}
+
 // TestLayersAreBounded refuses more layers than a policy can have, and names that lead too
 // deep. A layer that is there may be used any number of times.
 func TestLayersAreBounded(t *testing.T) {

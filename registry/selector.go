@@ -95,6 +95,13 @@ func (b *binder) split(sel *ast.Selector, parts []*Compound, taxon *Taxon) *Sele
 // type is unknown it gets a test that nothing fits.
 func (b *binder) compound(c *ast.Compound, within *Taxon, target bool) *Compound {
 	out := &Compound{At: c.At, Text: ast.FormatSelector(&ast.Selector{Compounds: []*ast.Compound{c}, Combinators: []ast.Combinator{ast.None}})}
+	if b.parts += 1 + len(c.Simples); b.parts > maxParts {
+		if !b.stopped {
+			b.tooLarge(c.At, "more than %d parts of selectors", maxParts)
+		}
+		out.Tests = append(out.Tests, Test{Kind: TestNever})
+		return out
+	}
 	if c.Parent {
 		b.Errorf(diag.BadSelector, c.At, "& stands outside a nested rule")
 		out.Tests = append(out.Tests, Test{Kind: TestNever})

@@ -271,6 +271,7 @@ func (a *assembly) addNamed() {
 		// diagnostics say so.
 		probe := composer{o: a.o}
 		if probe.complete(d, n.At, false) {
+			a.grown = true
 			a.appendLate(d)
 		}
 	}

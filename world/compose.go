@@ -13,6 +13,7 @@ import (
 const (
 	maxIncludes = 1000
 	maxIncluded = 64 << 20 // bytes, counted at every inclusion
+	maxWritten  = 1 << 18  // entities that files write out, those of snapshots left aside
 )
 
 // composer merges world files in the order that decides who wins: required collections,
@@ -33,6 +34,9 @@ type composer struct {
 	known       map[key]*draft
 	sources     map[string]*diag.Source
 	projections []*draft
+	projected   map[key]int // by what, the place in projections
+	written     int         // entities so far, those of snapshots left aside
+	grown       bool        // something was added that no file names
 	recipes     []*Recipe
 	overrides   []pair
 	fixed       []pair
@@ -41,7 +45,7 @@ type composer struct {
 }
 
 func newComposer(o Options) *composer {
-	c := &composer{o: o, known: map[key]*draft{}}
+	c := &composer{o: o, known: map[key]*draft{}, projected: map[key]int{}}
 	for _, t := range o.Registry.Types() {
 		if t.Root {
 			c.rootType = t
@@ -75,6 +79,9 @@ func (c *composer) add(doc *document, only section, origin Origin) {
 		return doc.root.get(key)
 	}
 	doc.whole = only == ""
+	if !doc.snapshot && !c.room(doc, get) {
+		return
+	}
 	if require := get("require"); require != nil {
 		for _, item := range namedItems(require, "require", &c.List) {
 			c.require(item)
@@ -119,6 +126,27 @@ func (c *composer) add(doc *document, only section, origin Origin) {
 	if exclude := get("exclude"); exclude != nil {
 		c.excludes = append(c.excludes, namedItems(exclude, "exclude", &c.List)...)
 	}
+}
+
+// room counts the entities that a document writes out, and reports whether that is not
+// too many.
+func (c *composer) room(doc *document, get func(string) *node) bool {
+	count := func(n *node) {
+		if n == nil {
+			return
+		}
+		if c.written += len(n.items); c.written > maxWritten && c.written-len(n.items) <= maxWritten {
+			c.Errorf(diag.TooLarge, n.at, "more than %d entities are written out", maxWritten)
+		}
+	}
+	count(get("entities"))
+	count(get("projections"))
+	for _, p := range doc.root.pairs {
+		if c.o.Registry.Shorthand(p.key) != nil && !slices.Contains(knownKeys, p.key) {
+			count(get(p.key))
+		}
+	}
+	return c.written <= maxWritten
 }
 
 // holdsPath reports whether a draft lies somewhere below the root, and says where not.
@@ -186,10 +214,12 @@ func (c *composer) put(d *draft, origin Origin) {
 
 // project adds a projection. A declared entity of the same name wins over it.
 func (c *composer) project(d *draft) {
-	if i := slices.IndexFunc(c.projections, func(p *draft) bool { return p.Type == d.Type && p.ID == d.ID }); i >= 0 {
+	k := key{d.Type, d.ID}
+	if i, ok := c.projected[k]; ok {
 		c.projections[i] = d
 		return
 	}
+	c.projected[k] = len(c.projections)
 	c.projections = append(c.projections, d)
 }
 

@@ -2,6 +2,7 @@ package world
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
 	"umwelt/diag"
@@ -65,6 +66,38 @@ func (d *document) checkMeta(l *diag.List) {
 	level := meta.get("level")
 	if level == nil || level.text != Full.String() {
 		l.Errorf(diag.YAML, meta.at, "only a snapshot of level full can be loaded as a world")
+	}
+}
+
+// checkDigest warns where a snapshot does not hold the entities that it was made of. grown
+// says that w has more than the snapshot, which is what a view names.
+func (d *document) checkDigest(w *World, grown bool, l *diag.List, dir string, o Options) {
+	if grown {
+		o.Named, o.Declared, o.Read = nil, nil, nil
+		if w, _ = LoadText(d.src, dir, o); w == nil {
+			return
+		}
+	}
+	warn := func(n *node, format string, args ...any) {
+		d := l.Warnf(diag.Altered, n.at, format, args...)
+		d.Hint = "materialize the world again, or leave out the digest and the counts where the change is meant"
+	}
+	meta := d.root.get("meta")
+	if digest := meta.get("digest"); digest != nil && digest.text != w.Digest() {
+		warn(digest, "the snapshot was changed since it was made: its entities do not have this digest")
+	}
+	counts := meta.get("counts")
+	if counts == nil {
+		return
+	}
+	real := w.Counts()
+	fits := len(real) == len(counts.pairs)
+	for _, c := range real {
+		n := counts.get(typeName(c.Type, w.Registry))
+		fits = fits && n != nil && n.text == strconv.Itoa(c.Number)
+	}
+	if !fits {
+		warn(counts, "the snapshot was changed since it was made: it does not hold so many entities of each type")
 	}
 }
 

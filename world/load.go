@@ -53,7 +53,12 @@ func LoadText(src *diag.Source, dir string, o Options) (*World, diag.List) {
 	if c.HasErrors() {
 		return nil, c.List // a broken file must not set off a walk of the disk
 	}
-	return c.finish(doc.root.get("name") != nil)
+	w, list := c.finish(doc.root.get("name") != nil)
+	if w != nil && doc.snapshot {
+		doc.checkDigest(w, c.grown, &list, dir, o)
+		w.Diagnostics = list
+	}
+	return w, list
 }
 
 // Implicit is the world where no world file is given: what the implicit matchers find, and

@@ -242,3 +242,28 @@ func TestIncludeWhateverTheFileIsCalled(t *testing.T) {
 		})
 	}
 }
+
+// TestWrittenEntitiesAreBounded refuses more entities than a file may write out, before it
+// makes any of them.
+func TestWrittenEntitiesAreBounded(t *testing.T) {
+	reg := vocabulary(t)
+	for _, tt := range []struct {
+		name  string
+		items int
+		code  diag.Code
+	}{
+		{"most", 1 << 18, ""},
+		{"one more", 1<<18 + 1, diag.TooLarge},
+	} {
+		var b strings.Builder
+		b.WriteString("tools: [")
+		for i := range tt.items {
+			fmt.Fprintf(&b, "t%d,", i)
+		}
+		b.WriteString("]\n")
+		w, l := world.LoadText(&diag.Source{Name: "w.world.yml", Text: []byte(b.String())}, "", world.Options{Registry: reg})
+		if tt.code == "" && (l.HasErrors() || len(w.Entities) < tt.items) || tt.code != "" && (w != nil || len(l) != 1 || l[0].Code != tt.code) {
+			t.Errorf("%s: %v", tt.name, l.Err())
+		}
+	}
+}

@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"umwelt/diag"
+	"umwelt/registry"
 	"umwelt/world"
 )
 
@@ -57,7 +58,51 @@ func reload(t testing.TB, w *world.World, json bool) *world.World {
 	if err := l.Err(); err != nil {
 		t.Fatalf("%v\n%s", err, text)
 	}
+	if altered(l) != 0 {
+		t.Errorf("an untouched snapshot is said to be changed: %v", l)
+	}
 	return again
+}
+
+func altered(l diag.List) int {
+	n := 0
+	for _, d := range l {
+		if d.Code == diag.Altered {
+			n++
+		}
+	}
+	return n
+}
+
+// TestAlteredSnapshot changes a snapshot by hand, which is said; what a view adds to its world
+// is no change of it.
+func TestAlteredSnapshot(t *testing.T) {
+	w := snapshotSource(t)
+	text := snapshot(t, w, world.WriteOptions{Level: world.Full})
+	named := world.Options{Registry: w.Registry, Named: []registry.Entity{{Type: "tool", ID: "Unheard"}}, Declared: []registry.Entity{{Type: "tool", ID: "Other"}}}
+	for _, tt := range []struct {
+		name, old, new string
+		warnings       int
+	}{
+		{"untouched", "", "", 0},
+		{"another class", "[critical]", "[harmless]", 1},
+		{"another entity", "entities:\n", "entities:\n- type: tool\n  id: Sneaked\n", 2},
+		{"counts alone", "digest: ", "was: ", 0},
+	} {
+		for _, o := range []world.Options{{Registry: w.Registry}, named} {
+			changed := strings.Replace(text, tt.old, tt.new, 1)
+			if tt.old != "" && changed == text {
+				t.Fatalf("%s: there is no %q in:\n%s", tt.name, tt.old, text)
+			}
+			_, l := world.LoadText(&diag.Source{Name: "snapshot.world.yml", Text: []byte(changed)}, "", o)
+			if err := l.Err(); err != nil {
+				t.Fatalf("%s: %v", tt.name, err)
+			}
+			if got := altered(l); got != tt.warnings {
+				t.Errorf("%s, %d named: %d warnings: %v", tt.name, len(o.Named), got, l)
+			}
+		}
+	}
 }
 
 func sameWorld(t testing.TB, w, again *world.World) {

@@ -28,6 +28,9 @@ func Compiler() compilers.Compiler {
 }
 
 func compile(in compilers.Input) compilers.Output {
+	if in.Unwritten {
+		return compilers.Output{}
+	}
 	var b bytes.Buffer
 	if err := report.Policy(in.Resolution, in.Version).WriteJSON(&b); err != nil {
 		var out compilers.Output
