@@ -28,38 +28,50 @@ type filePlan struct {
 
 var fileSteps = []Step{Pattern, Suffix, Directory, Subtree}
 
-// planFiles finds the rules for what is needed of paths. rest says that only what is listed
-// in paths is to be covered; permitted are known files that may be seen and changed besides.
+// planFiles finds the rules for what is needed of paths.
 func planFiles(o *Options, slack *int, k *known, paths []pathNeed) *filePlan {
-	plan := &filePlan{}
-	var changes, sees, dirs, entries []string
+	var entries []string
 	needs := make(map[string]need, len(paths))
 	for i := range paths {
-		p := &paths[i]
-		switch {
-		case p.dir:
-			if p.path != "." {
-				dirs = append(dirs, p.path)
-			}
-			if p.entry && p.path != "." {
-				entries = append(entries, k.holder(p.path))
-			}
-			if p.change && !p.entry {
-				entries = append(entries, k.holder(p.path+"/x"))
-			}
+		switch p := &paths[i]; {
 		case p.path == ".":
 			// The project itself always appears.
-		case p.change:
-			needs[p.path] = change
-			changes = append(changes, p.path)
-			if p.entry {
-				entries = append(entries, k.holder(p.path))
-			}
-		default:
+		case p.dir && p.entry, !p.dir && p.entry:
+			entries = append(entries, k.holder(p.path))
+		case p.dir && p.change:
+			entries = append(entries, k.holder(p.path+"/x"))
+		}
+		if p := &paths[i]; !p.dir {
 			needs[p.path] = see
+			if p.change {
+				needs[p.path] = change
+			}
+		}
+	}
+	return planFor(o, slack, k, paths, entries, needs)
+}
+
+// planFor finds the rules for what is needed of paths, and for new names below the
+// directories of entries. What needs has may be given to known files besides, and nothing
+// else.
+func planFor(o *Options, slack *int, k *known, paths []pathNeed, entries []string, needs map[string]need) *filePlan {
+	plan := &filePlan{}
+	var changes, sees, dirs []string
+	for i := range paths {
+		switch p := &paths[i]; {
+		case p.path == ".":
+		case p.dir:
+			dirs = append(dirs, p.path)
+		case p.change:
+			changes = append(changes, p.path)
+		default:
 			sees = append(sees, p.path)
 		}
 	}
+	slices.Sort(changes)
+	slices.Sort(sees)
+	slices.Sort(dirs)
+	entries = slices.Clone(entries)
 	slices.Sort(entries)
 	entries = slices.Compact(entries)
 	if !o.takes(Entries) {
@@ -68,7 +80,7 @@ func planFiles(o *Options, slack *int, k *known, paths []pathNeed) *filePlan {
 	var unchanged, unseen []string // known files
 	for _, p := range k.files {
 		n, needed := needs[p]
-		if n != change {
+		if !needed || n != change {
 			unchanged = append(unchanged, p)
 		}
 		if !needed {

@@ -2,8 +2,8 @@ package narrow
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
-	"testing"
 
 	"umwelt/ast"
 	"umwelt/cascade"
@@ -133,13 +133,13 @@ func propose(t tb, in Input, runs [][]ratchet.Observation) *Proposal {
 	return p
 }
 
+var observed = regexp.MustCompile(`/\* observed:[^*]*\*/`)
+
 // bodyOf is a proposal without its head and its evidence.
 func bodyOf(p *Proposal) string {
 	var out []string
 	for _, line := range strings.Split(string(p.Text), "\n") {
-		if i := strings.Index(line, "/* observed:"); i >= 0 {
-			line = line[:i]
-		}
+		line = observed.ReplaceAllString(line, "")
 		if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "/* Proposed by umwelt ratchet") {
 			out = append(out, strings.Join(strings.Fields(line), " "))
 		}
@@ -147,6 +147,4 @@ func bodyOf(p *Proposal) string {
 	return strings.Join(out, "\n")
 }
 
-var _ = cascade.Ref{}
-
-var _ testing.TB
+func refs(typ, id string) []cascade.Ref { return []cascade.Ref{{Type: typ, ID: id}} }

@@ -20,7 +20,12 @@ type requirement struct {
 	tally  *tally
 	entity *world.Entity // of a path that does not exist, made on first use
 	end    endpoint
-	bound  float64 // of a measure
+	calls  []string // what was asked of a tool that takes commands, where it is known
+	bound  float64  // of a measure
+
+	deciders  []decided           // what decides in the current view
+	choices   map[string][]choice // of a path that does not exist
+	byContent bool                // a directory that appears by what lies in it
 }
 
 type kind uint8
@@ -284,6 +289,7 @@ func (t *trial) meetsAllow(r *requirement) answer {
 	for _, i := range at {
 		v := t.res.Get(i, p)
 		a.ok = a.ok && v.Value.Bool()
+		t.judge(i, typ, r.calls, &a)
 		if v.Winner != nil {
 			a.by = append(a.by, decidedBy(v.Winner)...)
 			continue
@@ -295,6 +301,27 @@ func (t *trial) meetsAllow(r *requirement) answer {
 		}
 	}
 	return a
+}
+
+// judge holds calls against the patterns of an entity.
+func (t *trial) judge(i int, typ *registry.EntityType, calls []string, a *answer) {
+	get := func(p *registry.Property) *cascade.Effective {
+		e := t.res.Get(i, p)
+		return &e
+	}
+	for _, text := range calls {
+		v := cascade.Judge(typ, get, registry.ReadCall(text))
+		a.ok = a.ok && v.Allowed()
+		for _, s := range v.Steps {
+			if s.Pattern != "" && s.Holds {
+				for _, d := range decidedBy(s.From) {
+					if !slices.Contains(a.by, d) {
+						a.by = append(a.by, d)
+					}
+				}
+			}
+		}
+	}
 }
 
 // spends is whether a bound leaves what was measured.

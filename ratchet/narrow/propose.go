@@ -4,8 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"umwelt/ast"
+	"umwelt/compilers/confine"
 	"umwelt/diag"
 	"umwelt/registry"
 )
@@ -25,6 +27,15 @@ func Propose(in Input, c *Collector) (*Proposal, error) {
 	p.report.LeftOut, p.report.Unexpressed = p.material.leftOut, p.material.gone
 	p.reqs = requirements(&in, p.known, p.material, p.report)
 	p.collected()
+	if t := typeOf(in.World.Registry, "tool"); t != nil {
+		for _, r := range p.reqs {
+			if r.kind == allow && r.typ == t.Name {
+				r.calls = p.calls(t, r)
+			}
+		}
+	}
+	p.disagreements()
+	p.missing()
 	if in.View != nil {
 		return p.tighten()
 	}
@@ -55,10 +66,11 @@ func (p *proposer) fresh() (*Proposal, error) {
 		f.endpoints(t)
 	}
 	for _, typ := range p.allowTypes() {
-		f.allowances(typ)
 		if typ == "tool" {
-			f.callBounds(p)
+			f.section()
+			f.levels(p)
 		}
+		f.allowances(typ)
 	}
 	f.bounds()
 	v := &ast.View{Source: &diag.Source{Name: "proposal.umw"}}
@@ -165,6 +177,44 @@ func (p *proposer) supposed() []registry.Entity {
 			e := registry.Entity{Type: r.typ, ID: r.id, Attributes: map[string]string{t.Key(): r.id}}
 			out = append(out, e)
 		}
+		if t := typeOf(p.in.World.Registry, "network"); r.kind == reach && t != nil {
+			e := registry.Entity{Type: r.typ, Attributes: map[string]string{}}
+			var joined []string
+			for _, test := range endpointTests(r.end) {
+				e.Attributes[test.Name] = test.Value
+				joined = append(joined, test.Value)
+			}
+			e.ID = strings.Join(joined, " ")
+			out = append(out, e)
+		}
 	}
 	return out
+}
+
+// missing reports what the proposal names and a world file does not have, so that the rule
+// is without effect until it does.
+func (p *proposer) missing() {
+	if !p.in.WorldFile {
+		return
+	}
+	t := &trial{world: p.in.World, known: p.known}
+	for _, r := range p.reqs {
+		typ := typeOf(p.in.World.Registry, r.typ)
+		var there bool
+		switch r.kind {
+		case allow:
+			there = len(t.named(typ, r.id)) > 0
+		case reach:
+			there = slices.ContainsFunc(t.of(typ), func(i int) bool {
+				host, _ := p.in.World.Entities[i].Attr("host")
+				cidr, _ := p.in.World.Entities[i].Attr("cidr")
+				return host != "" && sameHost(host, r.end.host) || host == "" && (cidr == "" || holds(confine.Endpoint{CIDR: cidr}, r.end))
+			})
+		default:
+			continue
+		}
+		if !there {
+			p.report.Missing = append(p.report.Missing, Left{Type: r.typ, ID: text(r.id), Verbs: r.tally.counts(), Why: "the world file does not have it, so the rule has no effect until it does", Evidence: r.tally.evidence()})
+		}
+	}
 }

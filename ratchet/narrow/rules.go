@@ -101,14 +101,7 @@ func (f *fresh) endpoints(t *registry.EntityType) {
 		if r.kind != reach {
 			continue
 		}
-		var tests []ast.Simple
-		tests = append(tests, attrTest("host", "=", r.end.host))
-		if r.end.port != 0 {
-			tests = append(tests, attrTest("port", "=", strconv.Itoa(r.end.port)))
-		}
-		if r.end.protocol != "" {
-			tests = append(tests, attrTest("protocol", "=", r.end.protocol))
-		}
+		tests := endpointTests(r.end)
 		if key := fmt.Sprint(r.end); !seen[key] {
 			seen[key] = true
 			f.add(t, tests, Exact, 0, declare("allow", "true"))
@@ -122,7 +115,9 @@ func (f *fresh) allowances(typ string) {
 	if t == nil || t.Property("allow") == nil {
 		return
 	}
-	f.section()
+	if typ != "tool" {
+		f.section()
+	}
 	for _, r := range f.reqs {
 		if r.kind != allow || r.typ != typ {
 			continue
@@ -131,8 +126,31 @@ func (f *fresh) allowances(typ string) {
 		if typ == "exec" {
 			test = attrTest("path", "=", r.id)
 		}
-		f.add(t, []ast.Simple{test}, Exact, 0, declare("allow", "true"))
+		declarations := []*ast.Declaration{declare("allow", "true")}
+		step := Exact
+		if len(r.calls) > 0 {
+			rungs := callLadder(&f.in.Options, r.calls)
+			declarations = append(declarations, declare("allow-pattern", patternList(rungs)))
+			if slices.ContainsFunc(rungs, func(c callRung) bool { return c.step == Pattern }) {
+				step = Pattern
+			}
+		}
+		f.add(t, []ast.Simple{test}, step, 0, declarations...)
 	}
+}
+
+// levels writes the highest level of the tools that were called.
+func (f *fresh) levels(p *proposer) {
+	t := typeOf(f.in.World.Registry, "tool")
+	if t == nil || t.Property("max-level") == nil {
+		return
+	}
+	level, ok := p.highestLevel(t)
+	if !ok {
+		return
+	}
+	f.section()
+	f.add(t, nil, Exact, 0, declare("max-level", strconv.FormatFloat(level, 'f', -1, 64)))
 }
 
 // bounds writes what may be used up.

@@ -1,0 +1,125 @@
+package narrow
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"umwelt/ast"
+	"umwelt/registry"
+)
+
+// The ladder over the words of a command: the call itself, then its first words with "*" for
+// the rest. A "*" is taken only where two distinct calls share the words, and never for what
+// could run another command: the engine lets no "*" span what parts commands, and programs
+// that run what they are given are not generalized at all.
+
+// takers run what their arguments say, so that a "*" behind them would admit any command.
+var takers = strings.Fields(`sh bash dash zsh ksh fish csh tcsh busybox env sudo doas su xargs parallel nohup time timeout nice ionice stdbuf setsid
+	exec eval command builtin source . ssh docker podman kubectl nsenter chroot unshare bwrap strace ltrace gdb watch find fd awk gawk mawk sed
+	script expect tmux screen ninja start cmd powershell pwsh flock runuser systemd-run crontab at batch`)
+
+// interpreters run a program that their arguments name or hold: only the named program with
+// any arguments is a step.
+var interpreters = strings.Fields("python python2 python3 perl ruby node nodejs deno bun php lua java Rscript julia tclsh osascript npx uvx pipx uv poetry pdm hatch make just task")
+
+// callRung is one pattern for calls, with the calls that it is for.
+type callRung struct {
+	pattern string
+	step    Step
+	covers  []string
+}
+
+// callLadder is the patterns that admit the calls, in order.
+func callLadder(o *Options, calls []string) []callRung {
+	type family struct{ key string }
+	groups := map[family][]string{}
+	if o.takes(Pattern) {
+		for _, c := range calls {
+			if key := firstWords(c); key != "" {
+				groups[family{key}] = append(groups[family{key}], c)
+			}
+		}
+	}
+	var out []callRung
+	for _, c := range calls {
+		key := firstWords(c)
+		g := groups[family{key}]
+		switch {
+		case key == "" || len(g) < 2:
+			out = append(out, callRung{escapePattern(c), Exact, []string{c}})
+		case g[0] == c:
+			out = append(out, callRung{escapePattern(key) + " *", Pattern, g})
+		}
+	}
+	slices.SortFunc(out, func(a, b callRung) int { return cmp.Compare(a.pattern, b.pattern) })
+	return out
+}
+
+// firstWords is the words of a call behind which "*" may stand, "" where none may.
+func firstWords(call string) string {
+	words := strings.Fields(call)
+	if len(words) < 2 || strings.Join(words, " ") != call || !registry.OneCommand(call) {
+		return ""
+	}
+	program := words[0]
+	name := program[strings.LastIndexByte(program, '/')+1:]
+	n := 1
+	switch {
+	case !plainArgument(program) || slices.Contains(takers, name):
+		return ""
+	case slices.Contains(interpreters, name) && words[1] == "-m" && len(words) > 3:
+		n = 3
+	case slices.Contains(interpreters, name):
+		n = 2
+	case subcommand(words[1]):
+		n = 2
+	}
+	if len(words) <= n {
+		return ""
+	}
+	for _, w := range words[1:n] {
+		if w != "-m" && (!plainArgument(w) || w[0] == '-') {
+			return ""
+		}
+	}
+	return strings.Join(words[:n], " ")
+}
+
+// subcommand reports whether a word looks like the name of what a program is to do.
+func subcommand(w string) bool {
+	for i := 0; i < len(w); i++ {
+		if c := w[i]; !(c >= 'a' && c <= 'z' || i > 0 && (c == '-' || c >= '0' && c <= '9')) {
+			return false
+		}
+	}
+	return w != ""
+}
+
+// plainArgument reports whether a shell reads nothing into a word.
+func plainArgument(w string) bool {
+	for i := 0; i < len(w); i++ {
+		if c := w[i]; !(wordByte(c) || strings.IndexByte("-_./+,:@%", c) >= 0) {
+			return false
+		}
+	}
+	return w != ""
+}
+
+// escapePattern is the pattern that admits a text alone.
+func escapePattern(s string) string {
+	return strings.NewReplacer(`\`, `\\`, `*`, `\*`).Replace(s)
+}
+
+// patternList is the value of a list of patterns.
+func patternList(rungs []callRung) string {
+	texts := make([]string, len(rungs))
+	for i, r := range rungs {
+		texts[i] = ast.FormatString(r.pattern)
+	}
+	return strings.Join(texts, ", ")
+}
+
+// sayableCall reports whether a view can hold a call.
+func sayableCall(c string) bool { return utf8.ValidString(c) && !strings.ContainsRune(c, 0) }

@@ -1,0 +1,331 @@
+package narrow
+
+import (
+	"slices"
+	"strings"
+
+	"umwelt/ast"
+	"umwelt/cascade"
+	"umwelt/registry"
+)
+
+// unit is one declaration under one selector of the current view, as written: what can be
+// kept, taken away or replaced on its own. Sugar makes one unit of each rule that it stands
+// for. Several bound rules belong to a unit where a selector was unfolded.
+type unit struct {
+	at      string // where it is written
+	rules   []decided
+	name    string // the property
+	kind    unitKind
+	stuck   string // why it cannot be edited, "" where it can
+	state   unitState
+	raw     string // what stands for its value, where that shrinks
+	carries map[*requirement]bool
+	text    string // for the report
+	place   string
+	instead []draft
+}
+
+type unitKind uint8
+
+const (
+	other     unitKind = iota
+	granting           // a permission is given
+	implying           // a permission follows from being spoken of
+	bounding           // a number that nothing may exceed
+	admitting          // patterns of calls that may be made
+)
+
+type unitState uint8
+
+const (
+	alive unitState = iota
+	dropped
+	replaced
+)
+
+// units finds the units of the current view that hold in the wanted context.
+func (p *proposer) units(t *trial) []*unit {
+	at := map[string]*unit{}
+	var out []*unit
+	for _, r := range t.bound.Rules {
+		for _, d := range r.Declarations {
+			key := placeOf(d.At) + "@" + placeOf(r.At)
+			if d.At.Source != t.view.Source {
+				key = d.At.Source.Name + "|" + key
+			}
+			u := at[key]
+			if u == nil {
+				u = &unit{at: key, name: d.Name, kind: kindOf(d), carries: map[*requirement]bool{}, place: d.At.String()}
+				u.text = text(r.Selector.Text + " { " + declarationText(d) + " }")
+				switch {
+				case d.At.Source != t.view.Source:
+					u.stuck = "it is imported, and what is imported is not rewritten"
+				case !t.res.Holds(r):
+					u.stuck = "it does not hold in this context"
+				case u.kind == other:
+					u.stuck = "nothing can observe what it is for"
+				}
+				at[key] = u
+				out = append(out, u)
+			}
+			u.rules = append(u.rules, decided{r, d})
+			if k := kindOf(d); k != u.kind {
+				u.kind = other
+			}
+		}
+	}
+	return out
+}
+
+func declarationText(d *registry.Declaration) string {
+	value := d.Typed[0].Value.Text
+	if d.Typed[0].Property.Secret {
+		value = "…"
+	}
+	return d.Name + ": " + value + ";"
+}
+
+// kindOf says what a declaration does.
+func kindOf(d *registry.Declaration) unitKind {
+	kind := other
+	for _, v := range d.Typed {
+		switch p := v.Property; {
+		case p.Type.Shape == registry.One && p.Type.Kind == registry.Boolean && p.Restrictive != registry.NoDirection && p.Comparison == registry.Exact:
+			switch {
+			case v.Value.Equal(p.PermissiveBool()):
+				kind = granting
+			case kind == other && impliesOther(p):
+				kind = implying
+			}
+		case p.Restrictive == registry.Min && p.Type.Shape == registry.One:
+			kind = bounding
+		case p.Comparison == registry.Pattern && p.Restrictive == registry.Subset:
+			kind = admitting
+		}
+	}
+	return kind
+}
+
+// impliesOther reports whether speaking of p makes another property permissive.
+func impliesOther(p *registry.Property) bool {
+	return slices.ContainsFunc(p.Entity.Properties, func(q *registry.Property) bool { return slices.Contains(q.ImpliedBy, p.Name) })
+}
+
+// choice is one candidate for a property: a unit and whether it gives the permission.
+type choice struct {
+	unit *unit
+	yes  bool
+}
+
+// choices knows the candidates of properties in order of precedence.
+type choices struct {
+	t      *trial
+	units  map[*registry.Declaration]*unit
+	cohort map[cohortKey][]choice
+}
+
+type cohortKey struct {
+	cohort   int
+	property *registry.Property
+}
+
+func newChoices(t *trial, units []*unit) *choices {
+	c := &choices{t: t, units: map[*registry.Declaration]*unit{}, cohort: map[cohortKey][]choice{}}
+	for _, u := range units {
+		for _, r := range u.rules {
+			c.units[r.decl] = u
+		}
+	}
+	return c
+}
+
+func (c *choices) of(proof cascade.Proof) []choice {
+	var out []choice
+	add := func(x *cascade.Candidate) {
+		out = append(out, choice{c.units[x.Declaration], x.Value.Equal(proof.Property.PermissiveBool())})
+	}
+	if w := proof.Effective.Winner; w != nil {
+		add(w)
+	}
+	for _, l := range proof.Losers {
+		if l.Why != cascade.ContextNotHeld && l.Why != cascade.LockedOut {
+			add(l.Candidate)
+		}
+	}
+	return out
+}
+
+// entity is the candidates for a property of an entity of the world.
+func (c *choices) entity(i int, p *registry.Property) []choice {
+	if p == nil {
+		return nil
+	}
+	key := cohortKey{c.t.res.Engine().Cohort(i), p}
+	list, ok := c.cohort[key]
+	if !ok {
+		list = c.of(c.t.res.Explain(i, p))
+		c.cohort[key] = list
+	}
+	return list
+}
+
+// first is the first candidate that still stands. What was replaced stands for the
+// requirements that its replacement carries.
+func first(list []choice, r *requirement) *choice {
+	for k := range list {
+		u := list[k].unit
+		if u == nil || u.state == alive || u.state == replaced && r != nil && u.carries[r] {
+			return &list[k]
+		}
+	}
+	return nil
+}
+
+// verdict is whether a requirement is met as units stand, and by which.
+type verdict struct {
+	ok bool
+	by []*unit
+}
+
+func (v *verdict) add(c *choice) {
+	if c.unit != nil && !slices.Contains(v.by, c.unit) {
+		v.by = append(v.by, c.unit)
+	}
+}
+
+// judge answers a requirement as units stand.
+func (c *choices) judge(r *requirement) verdict {
+	switch r.kind {
+	case seeFile, changeFile:
+		get := c.file(r)
+		return sight(get("visible"), get("editable"), get("show"), r)
+	case seeDir:
+		return c.judgeDir(r)
+	case allow:
+		return c.judgeAllow(r)
+	}
+	// What decides is known, and not what would decide in its place.
+	v := verdict{ok: true}
+	for _, d := range r.deciders {
+		if u := c.units[d.decl]; u != nil {
+			v.add(&choice{unit: u})
+			v.ok = v.ok && (u.state == alive || u.carries[r])
+		}
+	}
+	if r.kind == reach && !v.ok {
+		// One endpoint that holds it is enough.
+		v.ok = slices.ContainsFunc(r.deciders, func(d decided) bool {
+			u := c.units[d.decl]
+			return u == nil || u.state == alive || u.carries[r]
+		})
+	}
+	return v
+}
+
+// sight is whether a path is seen and, where r asks for it, may be changed.
+func sight(visible, editable, show []choice, r *requirement) verdict {
+	var v verdict
+	change := first(editable, r)
+	switch w := first(visible, r); {
+	case w != nil:
+		v.ok = w.yes
+		v.add(w)
+	case change != nil:
+		v.ok = true
+		v.add(change)
+	default:
+		if s := first(show, r); s != nil {
+			v.ok = true
+			v.add(s)
+		}
+	}
+	if r.kind == changeFile {
+		if v.ok = v.ok && change != nil && change.yes; change != nil {
+			v.add(change)
+		}
+	}
+	return v
+}
+
+// file is the candidates of a file's properties by name.
+func (c *choices) file(r *requirement) func(string) []choice {
+	file := c.t.known.file
+	if i, ok := c.t.known.fileAt[r.id]; ok {
+		return func(name string) []choice { return c.entity(i, file.Property(name)) }
+	}
+	if r.choices == nil {
+		c.t.file(r) // makes r.entity
+		r.choices = map[string][]choice{}
+		for _, name := range []string{"visible", "editable", "show"} {
+			if p := file.Property(name); p != nil {
+				r.choices[name] = c.of(c.t.res.ExplainEntity(r.entity, p))
+			}
+		}
+	}
+	return func(name string) []choice { return r.choices[name] }
+}
+
+func (c *choices) judgeDir(r *requirement) verdict {
+	var v verdict
+	d := c.t.known.dir
+	if i, ok := c.t.known.dirAt[r.id]; ok && d != nil && c.t.world.Entities[i].Type == d {
+		v = sight(c.entity(i, d.Property("visible")), c.entity(i, d.Property("editable")), c.entity(i, d.Property("show")), r)
+	}
+	if v.ok {
+		return v
+	}
+	// It may appear by what lies in it. That is looked at when the proposal is checked.
+	return verdict{ok: r.byContent}
+}
+
+func (c *choices) judgeAllow(r *requirement) verdict {
+	typ := typeOf(c.t.world.Registry, r.typ)
+	p := typ.Property("allow")
+	v := verdict{ok: true}
+	for _, i := range c.t.named(typ, r.id) {
+		list := c.entity(i, p)
+		if w := first(list, r); w != nil {
+			v.ok = v.ok && w.yes
+			v.add(w)
+			continue
+		}
+		follows := false
+		for _, f := range c.t.res.Engine().Followed(c.t.res.Entity(i), p) {
+			if q := f.Entity.Type.Property(p.Follows); f.Index >= 0 && q != nil {
+				if w := first(c.entity(f.Index, q), r); w != nil {
+					follows = follows || w.yes
+					v.add(w)
+				}
+			}
+		}
+		v.ok = v.ok && follows
+	}
+	return v
+}
+
+// parseSelector reads the canonical text of a bound selector.
+func parseSelector(text string) *ast.Selector {
+	v, err := parse("selector", []byte(text+" {}"))
+	if err != nil || len(v.Statements) != 1 {
+		return nil
+	}
+	r, ok := v.Statements[0].(*ast.Rule)
+	if !ok || len(r.Selectors) != 1 {
+		return nil
+	}
+	return r.Selectors[0]
+}
+
+// prefixOf is everything of a selector but its target.
+func prefixOf(s *ast.Selector) ([]*ast.Compound, []ast.Combinator) {
+	n := len(s.Compounds) - 1
+	return s.Compounds[:n:n], s.Combinators[: n+1 : n+1]
+}
+
+func nameTest(t *registry.EntityType, id string) ast.Simple {
+	if t.Name == "exec" && strings.HasPrefix(id, "/") {
+		return attrTest("path", "=", id)
+	}
+	return attrTest(t.Key(), "=", id)
+}

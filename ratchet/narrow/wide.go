@@ -1,0 +1,362 @@
+package narrow
+
+import (
+	"cmp"
+	"net/netip"
+	"slices"
+	"strconv"
+	"strings"
+
+	"umwelt/ast"
+	"umwelt/registry"
+)
+
+// admitted is how many entities each unit gives a permission that was not needed.
+func (n *narrower) admitted() map[*unit]int {
+	out := map[*unit]int{}
+	file, dir := n.t.known.file, n.t.known.dir
+	if file != nil {
+		for _, f := range n.t.known.files {
+			i := n.t.known.fileAt[f]
+			had, ok := n.needed[f]
+			visible, editable, show := n.c.entity(i, file.Property("visible")), n.c.entity(i, file.Property("editable")), n.c.entity(i, file.Property("show"))
+			counted := map[*unit]bool{}
+			count := func(c *choice) {
+				if c.unit != nil && !counted[c.unit] {
+					counted[c.unit] = true
+					out[c.unit]++
+				}
+			}
+			given := first(editable, nil)
+			if given != nil && given.yes && !(ok && had == change) {
+				count(given)
+			}
+			if ok {
+				continue
+			}
+			switch w := first(visible, nil); {
+			case w != nil && w.yes:
+				count(w)
+			case w != nil:
+			case given != nil:
+				count(given)
+			default:
+				if s := first(show, nil); s != nil {
+					count(s)
+				}
+			}
+		}
+	}
+	if dir != nil {
+		wanted := map[string]bool{}
+		for _, r := range n.reqs {
+			wanted[r.id] = wanted[r.id] || r.kind == seeDir
+		}
+		for p, i := range n.t.known.dirAt {
+			if n.t.world.Entities[i].Type != dir || wanted[p] {
+				continue
+			}
+			if w := first(n.c.entity(i, dir.Property("visible")), nil); w != nil && w.yes && w.unit != nil && !n.t.showsBelow(p) {
+				out[w.unit]++
+			}
+		}
+	}
+	for _, name := range []string{"tool", "env", "exec"} {
+		n.admittedOf(typeOf(n.t.world.Registry, name), out)
+	}
+	n.admittedEndpoints(out)
+	return out
+}
+
+// admittedOf counts the entities of a type that are allowed and were not used.
+func (n *narrower) admittedOf(t *registry.EntityType, out map[*unit]int) {
+	if t == nil || t.Property("allow") == nil {
+		return
+	}
+	used := map[int]bool{}
+	for _, r := range n.reqs {
+		if r.kind == allow && r.typ == t.Name {
+			for _, i := range n.t.named(t, r.id) {
+				used[i] = true
+			}
+		}
+	}
+	p := t.Property("allow")
+	for _, i := range n.t.of(t) {
+		if used[i] {
+			continue
+		}
+		if w := first(n.c.entity(i, p), nil); w != nil {
+			if w.yes && w.unit != nil {
+				out[w.unit]++
+			}
+			continue
+		}
+		for _, f := range n.t.res.Engine().Followed(n.t.res.Entity(i), p) {
+			if q := f.Entity.Type.Property(p.Follows); f.Index >= 0 && q != nil {
+				if w := first(n.c.entity(f.Index, q), nil); w != nil && w.yes && w.unit != nil {
+					out[w.unit]++
+				}
+			}
+		}
+	}
+}
+
+// admittedEndpoints counts a unit that opens more than one named host: how much more
+// nobody knows.
+func (n *narrower) admittedEndpoints(out map[*unit]int) {
+	t := typeOf(n.t.world.Registry, "network")
+	if t == nil {
+		return
+	}
+	for _, u := range n.units {
+		if u.kind == granting && u.state == alive && u.name == "allow" && slices.ContainsFunc(u.rules, func(d decided) bool { return opensMany(t, d.rule) }) {
+			out[u] += 1 << 20
+		}
+	}
+}
+
+// opensMany reports whether a rule is about more than one host.
+func opensMany(t *registry.EntityType, r *registry.Rule) bool {
+	if r.Selector.Target.Type != t {
+		return false
+	}
+	for _, test := range r.Selector.Target.Tests {
+		switch {
+		case test.Kind == registry.TestID:
+			return false
+		case test.Kind != registry.TestAttr || test.Op != "=":
+		case test.Attr == "host":
+			return strings.ContainsAny(test.Value, "*?[")
+		case test.Attr == "cidr":
+			p, err := netip.ParsePrefix(test.Value)
+			return err == nil && !p.IsSingleIP()
+		}
+	}
+	return true
+}
+
+// replaceWide replaces what gives more than was needed, and the slack, by rules for what it
+// was needed for.
+func (n *narrower) replaceWide() {
+	for round := 0; round <= len(n.units); round++ {
+		admits := n.admitted()
+		used := 0
+		for _, u := range n.units {
+			for _, d := range u.instead {
+				used += d.admits
+			}
+		}
+		changed := false
+		for _, u := range n.units {
+			if admits[u] == 0 || u.state != alive {
+				continue
+			}
+			if used+admits[u] <= n.in.Slack {
+				used += admits[u]
+				continue
+			}
+			if !n.removable(u) || n.unobserved(u) {
+				if u.kind == granting || u.kind == implying && n.late {
+					why := cmp.Or(u.stuck, "it also keeps something from being allowed")
+					n.keepWide(u, admits[u], why)
+				}
+				continue
+			}
+			n.slack = n.in.Slack - used
+			if n.replace(u) {
+				changed = true
+				break
+			}
+		}
+		if !changed {
+			return
+		}
+	}
+}
+
+func (n *narrower) keepWide(u *unit, admits int, why string) {
+	k := Unused{Text: u.text, At: u.place, Why: "it gives more than was needed, but " + why}
+	if !slices.Contains(n.report.Kept, k) {
+		n.report.Kept = append(n.report.Kept, k)
+	}
+}
+
+// replace puts rules for what a unit was needed for in its place. It reports whether it did.
+func (n *narrower) replace(u *unit) bool {
+	var carried []*requirement
+	for _, r := range n.reqs {
+		if slices.Contains(n.c.judge(r).by, u) {
+			carried = append(carried, r)
+		}
+	}
+	sel := parseSelector(u.rules[0].rule.Selector.Text)
+	if sel == nil {
+		u.stuck = "its selector cannot be written anew"
+		return false
+	}
+	files := n.filePlanFor(u, carried)
+	var drafts []draft
+	add := func(t *registry.EntityType, tests []ast.Simple, property string, step Step, admits int, plain bool) {
+		d := declare(property, "true")
+		if decl := u.rules[0].decl; decl.Important {
+			d.Flag = "important"
+		} else if decl.Locked {
+			d.Flag = "locked"
+		}
+		// A selector that was unfolded from several gives a rule each.
+		for _, s := range n.selectorsOf(u) {
+			drafts = append(drafts, draft{newRule(n.narrowed(s, t, tests, plain), d), step, admits, originTightened})
+			if plain {
+				break
+			}
+		}
+	}
+	plainEverywhere := !n.refine && !n.competes(u)
+	rungs := func(list []*rung, t *registry.EntityType, property string) {
+		for _, r := range list {
+			add(t, r.tests(), property, r.step, r.admits, plainEverywhere && contained(u.rules[0].rule.Selector, r))
+		}
+	}
+	if files != nil {
+		rungs(files.change, n.t.known.file, "editable")
+		rungs(files.see, n.t.known.file, "visible")
+		rungs(files.dirs, n.t.known.dir, "visible")
+	}
+	done := map[string]bool{}
+	for _, r := range carried {
+		t := typeOf(n.t.world.Registry, r.typ)
+		switch r.kind {
+		case allow:
+			if !done[r.typ+"\x00"+r.id] {
+				done[r.typ+"\x00"+r.id] = true
+				add(t, []ast.Simple{nameTest(t, r.id)}, "allow", Exact, 0, plainEverywhere || u.rules[0].rule.Selector.Target.Type != t)
+			}
+		case reach:
+			tests := endpointTests(r.end)
+			if key := ast.FormatSelector(chain(&ast.Compound{Simples: tests})); !done[key] {
+				done[key] = true
+				add(t, tests, "allow", Exact, 0, true)
+			}
+		}
+	}
+	u.state = replaced
+	u.instead = drafts
+	for _, r := range carried {
+		u.carries[r] = true
+	}
+	return true
+}
+
+func endpointTests(e endpoint) []ast.Simple {
+	tests := []ast.Simple{attrTest("host", "=", e.host)}
+	if e.port != 0 {
+		tests = append(tests, attrTest("port", "=", strconv.Itoa(e.port)))
+	}
+	if e.protocol != "" {
+		tests = append(tests, attrTest("protocol", "=", e.protocol))
+	}
+	return tests
+}
+
+// filePlanFor is the ladder's rules for the paths that a unit was needed for, nil for none.
+func (n *narrower) filePlanFor(u *unit, carried []*requirement) *filePlan {
+	var paths []pathNeed
+	var entries []string
+	for _, r := range carried {
+		p := pathNeed{path: r.id, tally: r.tally, see: true}
+		switch r.kind {
+		case changeFile:
+			if w := first(n.c.file(r)("editable"), r); w != nil && w.unit == u {
+				p.change = true
+			}
+		case seeFile:
+		case seeDir:
+			p.dir = true
+		case newNames:
+			entries = append(entries, r.id)
+			continue
+		default:
+			continue
+		}
+		paths = append(paths, p)
+	}
+	if paths == nil && entries == nil {
+		return nil
+	}
+	plan := planFor(&n.in.Options, &n.slack, n.known, paths, entries, n.needed)
+	return plan
+}
+
+// selectorsOf are the selectors of a unit, each once.
+func (n *narrower) selectorsOf(u *unit) []*ast.Selector {
+	var out []*ast.Selector
+	seen := map[string]bool{}
+	for _, d := range u.rules {
+		if s := parseSelector(d.rule.Selector.Text); s != nil && !seen[d.rule.Selector.Text] {
+			seen[d.rule.Selector.Text] = true
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// narrowed is a selector for part of what another one is for. Plain, its target has the
+// new tests alone; else they are a condition that counts nothing, so that the rule fits less
+// and stands where it stood.
+func (n *narrower) narrowed(s *ast.Selector, t *registry.EntityType, tests []ast.Simple, plain bool) *ast.Selector {
+	before, joins := prefixOf(s)
+	last := *s.Compounds[len(s.Compounds)-1]
+	if plain {
+		last = ast.Compound{Type: t.Name, Simples: tests}
+		if len(n.t.world.Registry.TypesNamed(t.Name)) > 1 {
+			last.Taxon = t.Taxon.Name
+		}
+	} else if len(tests) > 0 {
+		where := ast.Simple{Kind: ast.Pseudo, Name: "where", HasArg: true, Selectors: []*ast.Selector{chain(&ast.Compound{Simples: tests})}}
+		last.Simples = append(slices.Clone(last.Simples), where)
+	}
+	return &ast.Selector{Compounds: append(before, &last), Combinators: joins}
+}
+
+// competes reports whether anything takes away what a unit gives, so that its precedence
+// matters.
+func (n *narrower) competes(u *unit) bool {
+	for _, v := range n.units {
+		if v == u || v.state != alive || v.kind == granting {
+			continue
+		}
+		for _, d := range v.rules {
+			for _, tv := range d.decl.Typed {
+				same := slices.ContainsFunc(u.rules[0].decl.Typed, func(x registry.TypedValue) bool {
+					return x.Property == tv.Property || x.Property.Entity == tv.Property.Entity && slices.Contains([]string{"visible", "editable"}, tv.Property.Name)
+				})
+				if same && n.t.res.Holds(d.rule) {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+// contained reports whether a rung surely fits only what a selector's target fits.
+func contained(sel *registry.Selector, r *rung) bool {
+	if r.step == Exact {
+		return true // it is one that the selector fitted
+	}
+	in := r.dir + "/"
+	if r.dir == "" {
+		in = ""
+	}
+	for _, test := range sel.Target.Tests {
+		switch {
+		case test.Kind == registry.TestAttr && test.Attr == "path" && test.Op == "^=" && !test.Fold && strings.HasPrefix(in, test.Value):
+		case test.Kind == registry.TestGlob && strings.HasSuffix(test.Value, "/**") && !strings.ContainsAny(strings.TrimSuffix(test.Value, "/**"), `*?[]{}\`) &&
+			strings.HasPrefix(in, strings.TrimSuffix(test.Value, "**")):
+		default:
+			return false
+		}
+	}
+	return len(sel.Structure) == 0 || sel.Structure[0].Compound.Type.Root
+}
