@@ -339,6 +339,10 @@ func (r *reader) sockets(t told, name string, does action) error {
 			o.ID = id
 		}
 		o.Verb = verb
+		if o.Type == "file" && does == binding {
+			o.Verb = ratchet.Create // that is where the socket comes to be
+			attributes = []string{"kind", "file"}
+		}
 		if err := t.put(r, o, attributes...); err != nil {
 			return err
 		}
@@ -359,8 +363,11 @@ func endpoint(digits string) (o ratchet.Observation, attributes []string, what s
 		return o, nil, ""
 	case 1:
 		name, _, _ := strings.Cut(string(b[2:]), "\x00")
-		if name == "" {
-			return o, nil, "to an abstract or unnamed socket"
+		if abstract := string(b[2:]); name == "" {
+			if len(abstract) < 2 || strings.ContainsRune(abstract[1:], 0) {
+				return o, nil, "to a socket whose name cannot be told"
+			}
+			return ratchet.Observation{Type: "network", ID: "@" + abstract[1:]}, []string{"protocol", "unix"}, ""
 		}
 		if !path.IsAbs(name) {
 			return ratchet.Observation{Type: "file", ID: name}, nil, ""

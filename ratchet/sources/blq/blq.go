@@ -15,6 +15,7 @@ import (
 
 	"umwelt/diag"
 	"umwelt/ratchet"
+	"umwelt/ratchet/shell"
 	"umwelt/ratchet/sources/internal/record"
 )
 
@@ -136,15 +137,17 @@ func nested(o record.Object, names ...string) record.Object {
 	return o
 }
 
-// plain is a command that every shell takes apart at its blanks and nowhere else.
-var plain = regexp.MustCompile(`^[A-Za-z0-9_@%+:,./-]+(?: +[A-Za-z0-9_@%+=:,./-]+)*$`)
-
 // ran gives the command of a run and what it used up. blq hands commands to a shell; where
-// the text is more than words, the shell is what was run.
+// the text is more than one program and its words, the shell was run, and the programs that
+// it surely ran.
 func ran(sink *record.Sink, line int64, o record.Object, command string) error {
+	commands, problem := shell.Split(command)
 	words := []string{"sh", "-c", command}
-	if plain.MatchString(command) {
-		words = strings.Fields(command)
+	if plain, ok := static(commands); ok && problem == "" {
+		words, commands = plain, nil
+	}
+	if problem != "" {
+		sink.Miss(ratchet.Unresolved, "a command line that cannot be taken apart", line)
 	}
 	x := ratchet.Observation{Time: o.Time("timestamp", "started_at"), Taxon: "world", Type: "exec", ID: words[0], Verb: ratchet.Exec, Outcome: ratchet.Allowed}
 	exit, ended := o.Int("exit_code")
@@ -163,6 +166,27 @@ func ran(sink *record.Sink, line int64, o record.Object, command string) error {
 	x.Attributes = ratchet.Attributes("command", record.Command(words), "status", status, "run", source)
 	if err := sink.Put(line, x); err != nil {
 		return err
+	}
+	for i := range commands {
+		c := &commands[i]
+		if c.Kind == shell.Builtin || c.Kind == shell.Function || c.Kind == shell.Nothing {
+			continue // the shell itself does it
+		}
+		sure := c.Runs == shell.Always || c.Runs == shell.OnSuccess && ended && exit == 0
+		if c.Program() == "" || !sure || exit == 126 || exit == 127 {
+			sink.Miss(ratchet.Unresolved, "a command that may not have run", line)
+			continue
+		}
+		inner := x
+		inner.ID, inner.Outcome, inner.Reason = c.Program(), ratchet.Allowed, ""
+		text := ""
+		if words, ok := static(commands[i : i+1]); ok {
+			text = record.Command(words)
+		}
+		inner.Attributes = ratchet.Attributes("command", text, "run", source)
+		if err := sink.Put(line, inner); err != nil {
+			return err
+		}
 	}
 	metrics := nested(o, "extension_data", "metrics")
 	if metrics == nil {
@@ -191,6 +215,22 @@ func ran(sink *record.Sink, line int64, o record.Object, command string) error {
 		}
 	}
 	return nil
+}
+
+// static are the words of a single program that the text tells in full, and that is all
+// that the shell does.
+func static(commands []shell.Command) ([]string, bool) {
+	if len(commands) != 1 || commands[0].Kind != shell.Program || len(commands[0].Redirects) > 0 {
+		return nil, false
+	}
+	var words []string
+	for _, w := range commands[0].Words {
+		if w.Dynamic {
+			return nil, false
+		}
+		words = append(words, w.Text)
+	}
+	return words, len(commands[0].Assigns) == 0
 }
 
 // measure is a number of the metrics, divided and rounded up.

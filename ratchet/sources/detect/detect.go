@@ -70,7 +70,7 @@ func event(in ratchet.Input, sink *record.Sink, line int64, o record.Object) err
 	input, _ := o.Object("tool_input", "input")
 	call := o.Text("bash_command", "command")
 	if call != "" {
-		call = record.Redact(call)
+		call = record.Script(call)
 	} else if text := o.Text("tool_input", "input"); text != "" {
 		call = record.Asked(text)
 	} else {

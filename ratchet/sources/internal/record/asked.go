@@ -19,14 +19,14 @@ func Asked(arguments string) string {
 	text := strings.TrimSpace(arguments)
 	for range 4 {
 		if text == "" || text[0] != '{' && text[0] != '[' && text[0] != '"' {
-			return Redact(strings.ToValidUTF8(text, "\uFFFD"))
+			return Script(strings.ToValidUTF8(text, "\uFFFD"))
 		}
 		o, ok := ParseObject([]byte(text))
 		if !ok {
 			return ""
 		}
 		if s := o.Text(asks...); s != "" {
-			return Redact(s)
+			return Script(s)
 		}
 		if words, ok := o.Texts("command", "cmd"); ok {
 			return Command(words)

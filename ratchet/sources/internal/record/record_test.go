@@ -74,6 +74,9 @@ func TestCommandHoldsNoSecret(t *testing.T) {
 		{[]string{"sh", "-c", "GH_TOKEN=" + secret + " gh pr list"}, `["sh","-c","GH_TOKEN=REDACTED gh pr list"]`},
 		{[]string{"sh", "-c", `login --secret "` + secret + `" --all`}, `["sh","-c","login --secret REDACTED --all"]`},
 		{[]string{"curl", "https://h/?a=1&access_token=" + secret + "&b=2"}, `["curl","https://h/?a=1&access_token=REDACTED&b=2"]`},
+		{[]string{"sudo", "env", "-i", "A=" + secret, "make", "B=1"}, `["sudo","env","-i","A=REDACTED","make","B=1"]`},
+		{[]string{"sh", "-c", "A=" + secret + " B='x " + secret + "' make CC=gcc; C=\"" + secret + "\"y ls && env D=" + secret + " id"}, `["sh","-c","A=REDACTED B=REDACTED make CC=gcc; C=REDACTED ls && env D=REDACTED id"]`},
+		{[]string{"sh", "-c", "echo x=y; dd if=a of=b"}, `["sh","-c","echo x=y; dd if=a of=b"]`},
 		{[]string{"x", "ghp_0123456789abcdefABCDEF0123456789abcd"}, `["x","REDACTED"]`},
 	}
 	for _, tt := range tests {

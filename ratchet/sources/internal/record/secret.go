@@ -34,6 +34,18 @@ var secrets = []struct {
 // assignment is a variable that is set before a command.
 var assignment = regexp.MustCompile(`^([A-Za-z_]\w*=).+$`)
 
+// settings are the variables that are set where a command begins in a shell's text.
+var (
+	settings = regexp.MustCompile("(?:^|[;&|(`\n]|\\b(?:env|export|sudo)\\s)\\s*(?:-\\S+\\s+)*(?:[A-Za-z_]\\w*=(?:\"[^\"]*\"|'[^']*'|[^\\s;&|()\"'])*\\s*)+")
+	setting  = regexp.MustCompile(`([A-Za-z_]\w*=)(?:"[^"]*"|'[^']*'|[^\s;&|()"']+)+`)
+)
+
+// Script is Redact for the text of a shell: it takes out every value of a variable that is
+// set before a command, too.
+func Script(s string) string {
+	return Redact(settings.ReplaceAllStringFunc(s, func(m string) string { return setting.ReplaceAllString(m, "${1}"+Redacted) }))
+}
+
 // option is an option that takes a secret as its next word.
 var option = regexp.MustCompile(`(?i)^--?[\w-]*` + named + `$`)
 
@@ -47,7 +59,8 @@ func Redact(s string) string {
 }
 
 // Command is the words of a command as a JSON list, without secrets: those that Redact
-// knows, and every value of a variable that is set before the program or for env.
+// knows, and every value of a variable that is set before a program or for env, also in a
+// word that is itself the text of a shell.
 func Command(words []string) string {
 	out := make([]string, len(words))
 	setting, next := true, false
@@ -63,10 +76,15 @@ func Command(words []string) string {
 		case option.MatchString(w):
 			next = true
 		}
-		if w != "env" && !strings.HasSuffix(w, "/env") && !strings.HasPrefix(w, "-") {
+		switch {
+		case w == "env" || strings.HasSuffix(w, "/env"):
+			setting = true
+		case !strings.HasPrefix(w, "-"):
 			setting = false
 		}
-		out[i] = Redact(w)
+		if out[i] = Redact(w); strings.ContainsAny(w, " \n") {
+			out[i] = Script(w)
+		}
 	}
 	text, err := json.Marshal(out)
 	if err != nil {
