@@ -91,9 +91,13 @@ func kitOf(tool string) string {
 func (s *session) tell(c *call, r result) error {
 	defer func(file string) { s.sink.File = file }(s.sink.File)
 	s.sink.File = c.place.File
+	text := record.Redact(c.text)
+	if c.input.command != "" {
+		text = record.Script(c.text)
+	}
 	o := ratchet.Observation{
 		Time: c.time, Type: "tool", ID: strings.ToValidUTF8(c.tool, "\uFFFD"), Verb: ratchet.Call, Outcome: r.outcome, Reason: r.reason,
-		Context: c.context(""), Attributes: ratchet.Attributes("call", record.Redact(c.text), "kit", kitOf(c.tool), "agent", c.agent, "status", statusOf(c, r)),
+		Context: c.context(""), Attributes: ratchet.Attributes("call", text, "kit", kitOf(c.tool), "agent", c.agent, "status", statusOf(c, r)),
 	}
 	if err := s.sink.Put(c.place.Line, o); err != nil {
 		return err
