@@ -13,6 +13,7 @@ import (
 	"umwelt/ratchet"
 	"umwelt/ratchet/sources/audit"
 	"umwelt/ratchet/sources/blq"
+	"umwelt/ratchet/sources/claude"
 	"umwelt/ratchet/sources/detect"
 	"umwelt/ratchet/sources/jsonl"
 	"umwelt/ratchet/sources/otel"
@@ -24,6 +25,7 @@ func All() []ratchet.Source {
 	list := []ratchet.Source{
 		audit.Source,
 		blq.Source,
+		claude.Source,
 		detect.Source,
 		jsonl.Source,
 		otel.Source,
