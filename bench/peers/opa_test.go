@@ -50,9 +50,8 @@ forbidden if {
 }
 `
 
-// prepareOPA puts the rules into the store and the facts about a file into the input, which
-// is parsed beforehand.
-func prepareOPA(p *policy) (func(i int) bool, error) {
+// opaRules are the rules as data: what they say, then the kind of rule, then its key.
+func (p *policy) opaRules() map[string]any {
 	type object = map[string]any
 	effect := func() object { return object{"path": object{}, "dir": object{}, "ext": object{}, "secret": object{}} }
 	permit, forbid := effect(), effect()
@@ -75,7 +74,13 @@ func prepareOPA(p *policy) (func(i int) bool, error) {
 			to["dir"].(object)[r.dir] = true
 		}
 	}
-	store := inmem.NewFromObjectWithOpts(object{"rules": object{"permit": permit, "forbid": forbid}}, inmem.OptReturnASTValuesOnRead(true))
+	return object{"permit": permit, "forbid": forbid}
+}
+
+// prepareOPA puts the rules into the store and the facts about a file into the input, which
+// is parsed beforehand.
+func prepareOPA(p *policy) (func(i int) bool, error) {
+	store := inmem.NewFromObjectWithOpts(map[string]any{"rules": p.opaRules()}, inmem.OptReturnASTValuesOnRead(true))
 	query, err := rego.New(rego.Query("data.bench.allow"), rego.Module("bench.rego", module), rego.Store(store)).PrepareForEval(context.Background())
 	if err != nil {
 		return nil, err
