@@ -1,11 +1,13 @@
 package main
 
 import (
-	"fmt"
+	"os"
+	"slices"
 
 	"umwelt"
 	"umwelt/ast"
 	"umwelt/cascade"
+	"umwelt/database"
 	"umwelt/diag"
 	"umwelt/lint"
 	"umwelt/lint/all"
@@ -17,49 +19,111 @@ import (
 // would not leave the policy as it is.
 const mostTries = 200
 
-// mend makes the edits that leave the policy saying the same, writes the views and gives
-// what is left to find.
+// mostRounds bounds how often mending starts over, since one mend can show another.
+const mostRounds = 20
+
+// mend makes the edits that leave the policy saying the same, until there are none left,
+// writes the views and gives what is left to find.
 func (l *linter) mend(std *streams, paths []string, p *umwelt.Policy, in lint.Input, found []lint.Finding) ([]lint.Finding, error) {
-	for _, path := range paths {
-		if path == "-" {
-			return nil, problem(diag.BadOption, "", "--fix changes files, and standard input is none")
+	if err := fixableFiles(paths, p); err != nil {
+		return nil, err
+	}
+	m := mender{policy: p, views: p.Views}
+	total := 0
+	for range mostRounds {
+		n, best := m.round(found)
+		if best == nil {
+			break
 		}
+		total += n
+		m.views = best.views
+		in.Views, in.Resolution = best.views, best.resolution
+		found = lint.Run(in, all.Detectors(), l.disabled...)
 	}
-	own := map[*diag.Source]string{}
-	for i, v := range p.Views {
-		own[v.Source] = paths[i]
-	}
-	var fixable []lint.Finding
-	for _, x := range found {
-		if x.Fix != nil && x.Silenced == "" && own[x.Fix[0].At.Source] != "" {
-			fixable = append(fixable, x)
+	for i, v := range m.views {
+		if v == p.Views[i] {
+			continue
 		}
-	}
-	m := mender{policy: p}
-	best := m.try(fixable)
-	if best == nil {
-		var kept []lint.Finding
-		for _, x := range fixable[:min(len(fixable), mostTries)] {
-			if got := m.try(append(kept[:len(kept):len(kept)], x)); got != nil {
-				kept, best = append(kept, x), got
-			}
-		}
-		fixable = kept
-	}
-	if best == nil || len(fixable) == 0 {
-		return found, nil
-	}
-	for src, text := range lint.Apply(fixable) {
-		if err := std.write(own[src], text); err != nil {
+		if err := std.write(paths[i], v.Source.Text); err != nil {
 			return nil, err
 		}
 	}
-	std.render(diag.List{{Severity: diag.Note, Code: "lint", Message: fmt.Sprintf("mended %s", plural(len(fixable), "finding"))}})
-	in.Views, in.Resolution = best.views, best.resolution
-	return lint.Run(in, all.Detectors(), l.disabled...), nil
+	if total > 0 {
+		std.render(diag.List{{Severity: diag.Note, Code: "lint", Message: "mended " + plural(total, "finding")}})
+	}
+	return found, nil
 }
 
-type mender struct{ policy *umwelt.Policy }
+// fixableFiles refuses what is no view in a file of its own: an edit of what is read twice
+// would count twice.
+func fixableFiles(paths []string, p *umwelt.Policy) error {
+	var infos []os.FileInfo
+	for _, path := range paths {
+		if path == "-" {
+			return problem(diag.BadOption, "", "--fix changes files, and standard input is none")
+		}
+		if database.Is(path) {
+			return problem(diag.BadOption, "mend the views that it was saved from", "--fix changes views, and %s is a saved policy", diag.Quote(path))
+		}
+		info, err := os.Stat(path)
+		if err != nil {
+			return problem(diag.Unreadable, "", "%v", err)
+		}
+		if slices.ContainsFunc(infos, func(other os.FileInfo) bool { return os.SameFile(info, other) }) {
+			return problem(diag.BadOption, "", "--fix cannot mend %s, which is read twice", diag.Quote(path))
+		}
+		infos = append(infos, info)
+	}
+	own := map[*diag.Source]bool{}
+	for _, v := range p.Views {
+		own[v.Source] = true
+	}
+	for _, r := range p.Bound.Rules {
+		src := r.At.Source
+		if src == nil || own[src] {
+			continue
+		}
+		own[src] = true // imported: looked at once
+		info, err := os.Stat(src.Name)
+		if err == nil && slices.ContainsFunc(infos, func(other os.FileInfo) bool { return os.SameFile(info, other) }) {
+			return problem(diag.BadOption, "", "--fix cannot mend %s, which is imported, too", diag.Quote(src.Name))
+		}
+	}
+	return nil
+}
+
+type mender struct {
+	policy *umwelt.Policy
+	views  []*ast.View // as they are after the rounds so far
+}
+
+// round makes as many of the certain edits as leave the policy saying the same. n is how many
+// findings they mend; the result is nil where there are none.
+func (m mender) round(found []lint.Finding) (n int, best *mended) {
+	own := map[*diag.Source]bool{}
+	for _, v := range m.views {
+		own[v.Source] = true
+	}
+	var fixable []lint.Finding
+	for _, x := range found {
+		if x.Fix != nil && x.Silenced == "" && own[x.Fix[0].At.Source] {
+			fixable = append(fixable, x)
+		}
+	}
+	if len(fixable) == 0 {
+		return 0, nil
+	}
+	if best = m.try(fixable); best != nil {
+		return len(fixable), best
+	}
+	var kept []lint.Finding
+	for _, x := range fixable[:min(len(fixable), mostTries)] {
+		if got := m.try(append(kept[:len(kept):len(kept)], x)); got != nil {
+			kept, best = append(kept, x), got
+		}
+	}
+	return len(kept), best
+}
 
 // mended is the policy after edits.
 type mended struct {
@@ -73,7 +137,7 @@ func (m mender) try(found []lint.Finding) *mended {
 	p := m.policy
 	texts := lint.Apply(found)
 	out := &mended{}
-	for _, v := range p.Views {
+	for _, v := range m.views {
 		if text, ok := texts[v.Source]; ok {
 			changed, list := parser.Parse(&diag.Source{Name: v.Source.Name, Text: text})
 			if list.HasErrors() {
