@@ -5,7 +5,7 @@
 set -eu
 
 # program:package
-needed="bwrap:bubblewrap strace:strace git:git runc:runc podman:podman docker:docker.io busybox:busybox-static bash:bash zsh:zsh fish:fish ip:iproute2 unshare:util-linux psql:postgresql sqlite3:sqlite3 node:nodejs npm:npm"
+needed="bwrap:bubblewrap strace:strace git:git runc:runc podman:podman docker:docker.io busybox:busybox-static bash:bash zsh:zsh fish:fish ip:iproute2 unshare:util-linux psql:postgresql sqlite3:sqlite3 ausearch:auditd node:nodejs npm:npm"
 completion=/usr/share/bash-completion/bash_completion
 
 # DuckDB, as the npm package of its own makers ships it; internal/sqltest looks there.

@@ -17,6 +17,7 @@ import (
 	"umwelt/ratchet/sources/detect"
 	"umwelt/ratchet/sources/jsonl"
 	"umwelt/ratchet/sources/otel"
+	"umwelt/ratchet/sources/strace"
 	"umwelt/ratchet/sources/trace"
 )
 
@@ -29,6 +30,7 @@ func All() []ratchet.Source {
 		detect.Source,
 		jsonl.Source,
 		otel.Source,
+		strace.Source,
 		trace.Biomata,
 		trace.Town,
 	}

@@ -22,6 +22,9 @@ func (s *span) observe(sink *record.Sink, line int64) error {
 		sink.Miss(ratchet.Broken, "a span whose attributes are not of the form", line)
 		return nil
 	}
+	if s.cut {
+		sink.Miss(ratchet.Truncated, "a span that attributes were left out of", line)
+	}
 	known := false
 	for _, part := range []func(*record.Sink, int64) (bool, error){s.tool, s.process, s.endpoint} {
 		ok, err := part(sink, line)

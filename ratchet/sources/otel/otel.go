@@ -58,7 +58,8 @@ type span struct {
 	reason     string
 	time       time.Time
 	attributes map[string]value
-	broken     bool // an attribute stands twice, with two values
+	broken     bool // the attributes are not of the form, or one stands twice
+	cut        bool // attributes were left out of it
 }
 
 // value is the value of an attribute: a text, or a list of them.
@@ -68,11 +69,14 @@ type value struct {
 }
 
 func parseSpan(o record.Object) (span, bool) {
-	if !o.Has("attributes") && !(o.Has("name") && o.Has("spanId", "span_id", "traceId", "trace_id", "context", "startTimeUnixNano")) {
+	if !o.Has("attributes", "Attributes") && !(o.Has("name", "Name") && o.Has("spanId", "span_id", "traceId", "trace_id", "context", "startTimeUnixNano", "SpanContext")) {
 		return span{}, false
 	}
 	s := span{attributes: map[string]value{}}
-	switch kind := strings.ToUpper(string(o["kind"])); {
+	if n, ok := o.Int("droppedAttributesCount", "dropped_attributes_count", "DroppedAttributes"); ok && n > 0 {
+		s.cut = true
+	}
+	switch kind := strings.ToUpper(string(o["kind"]) + string(o["SpanKind"])); {
 	case kind == "3" || strings.HasSuffix(kind, `CLIENT"`):
 		s.client = true
 	case kind == "2" || strings.HasSuffix(kind, `SERVER"`) || kind == "5" || strings.HasSuffix(kind, `CONSUMER"`):
@@ -81,15 +85,19 @@ func parseSpan(o record.Object) (span, bool) {
 	if nanos, ok := o.Int("startTimeUnixNano", "start_time_unix_nano"); ok && nanos > 0 {
 		s.time = time.Unix(0, nanos).UTC()
 	} else {
-		s.time = o.Time("start_time", "startTime", "start")
+		s.time = o.Time("start_time", "startTime", "start", "StartTime")
 	}
-	if list, ok := o.List("attributes"); ok {
+	if list, ok := o.List("attributes", "Attributes"); ok {
 		for _, raw := range list {
 			kv, ok := record.ParseObject(raw)
-			key := kv.Text("key")
-			v, _ := kv.Object("value")
+			key := kv.Text("key", "Key")
+			v, _ := kv.Object("value", "Value")
 			if !ok || key == "" || len(s.attributes) >= maxAttributes {
 				s.broken = true
+				continue
+			}
+			if kv.Has("Key") { // as the SDK for Go prints spans
+				s.set(key, plainValue(v["Value"]))
 				continue
 			}
 			s.set(key, anyValue(v, 0))
@@ -98,15 +106,15 @@ func parseSpan(o record.Object) (span, bool) {
 		for key, raw := range flat {
 			s.set(key, plainValue(raw))
 		}
-	} else if o.Has("attributes") {
+	} else if o.Has("attributes", "Attributes") {
 		s.broken = true
 	}
-	status, _ := o.Object("status")
-	code := strings.ToUpper(strings.Trim(string(status["code"])+string(status["status_code"]), `"`))
+	status, _ := o.Object("status", "Status")
+	code := strings.ToUpper(strings.Trim(string(status["code"])+string(status["status_code"])+string(status["Code"]), `"`))
 	s.failed = code == "2" || code == "ERROR" || code == "STATUS_CODE_ERROR" || s.text("error.type") != ""
 	if s.failed {
 		s.reason = record.Clip(record.Redact(strings.ToValidUTF8(s.text("error.type"), "\uFFFD")))
-		if message := status.Text("message", "description"); s.reason == "" {
+		if message := status.Text("message", "description", "Description"); s.reason == "" {
 			s.reason = record.Clip(record.Redact(message))
 		}
 	}
