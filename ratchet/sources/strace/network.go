@@ -8,6 +8,9 @@ import (
 	"umwelt/ratchet"
 )
 
+// maxMessages is how many messages a call can send.
+const maxMessages = 1024
+
 func (r *reader) doNetwork(p *proc) {
 	c := &r.call
 	verb := ratchet.Connect
@@ -21,17 +24,15 @@ func (r *reader) doNetwork(p *proc) {
 	case opSendmsg:
 		sent := int64(1)
 		if r.spec.name == "sendmmsg" && c.result.ok() {
-			sent = c.result.value
+			sent = min(c.result.value, maxMessages)
 		}
 		for rest := c.arg(1); sent > 0; sent-- {
 			var name []byte
-			if name, rest = nextField(rest, "msg_name="); name == nil {
-				if c.result.ok() {
-					r.miss(truncated) // -s bounds lists, too
-				}
-				break
+			if name, rest = nextField(rest, "msg_name="); name != nil {
+				r.address(p, name, verb)
+			} else if c.result.ok() {
+				r.miss(truncated) // -s bounds lists, too
 			}
-			r.address(p, name, verb)
 		}
 	}
 }

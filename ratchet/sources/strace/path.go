@@ -176,7 +176,7 @@ func (r *reader) strayed(arg []byte) {
 
 // What renames of directories may cost, in places looked at.
 const (
-	maxWork     = 1 << 26
+	maxWork     = 1 << 24
 	workPerLine = 64
 )
 

@@ -114,21 +114,38 @@ func Read(in ratchet.Input, emit func(ratchet.Observation) error) (ratchet.Tally
 // single reads one log from beginning to end.
 func (r *reader) single(from io.Reader, name string) (ratchet.Tally, error) {
 	r.at.File = name
-	last := int64(0)
-	whole, err := ratchet.Lines(from, func(number int64, text []byte) error {
-		last = number
+	end := &tail{from: from}
+	_, err := ratchet.Lines(end, func(number int64, text []byte) error {
 		r.at.Line = number
+		if end.reached {
+			// What has no end may be cut anywhere, even in the middle of a number.
+			r.tally.Records++
+			r.gap(ratchet.Truncated, "line")
+			r.tally.Cut("the last line has no end")
+			return nil
+		}
 		r.line(0, text)
 		return r.err
 	})
 	if err != nil {
 		return r.tally, err
 	}
-	if !whole {
-		r.at.Line = last
-		r.tally.Cut("the last line has no end")
-	}
 	return r.finish()
+}
+
+// tail knows when all was read: what is taken up after that is a line without an end.
+type tail struct {
+	from    io.Reader
+	reached bool
+}
+
+func (t *tail) Read(p []byte) (int, error) {
+	n, err := t.from.Read(p)
+	if n > 0 && errors.Is(err, io.EOF) {
+		err = nil
+	}
+	t.reached = t.reached || errors.Is(err, io.EOF)
+	return n, err
 }
 
 // finish closes what is open and hands out what is left.
