@@ -103,6 +103,7 @@ func (f *policyFlags) load(std *streams, views []string) (*umwelt.Policy, error)
 	std.doing("loading the policy")
 	p := umwelt.Load(o, views...)
 	std.stopProgress()
+	std.readBy(p)
 	return p, f.judge(p.Diagnostics)
 }
 

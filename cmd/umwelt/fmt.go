@@ -43,7 +43,7 @@ A view with a syntax error is left as it is, and so are the others that were nam
 		if rewrite {
 			for _, f := range files {
 				if f.changed() {
-					if err := std.write(f.path, f.new); err != nil {
+					if err := std.rewrite(f.path, f.new); err != nil {
 						return err
 					}
 				}

@@ -51,6 +51,7 @@ JSON has the schema umwelt.inspect/1, of a vocabulary umwelt.vocabulary/1.`,
 				return err
 			}
 			p := umwelt.Parse(umwelt.Options{Vocabularies: flags.vocabularies, Stdin: std.in}, views...)
+			std.readBy(p)
 			if err := flags.judge(p.Diagnostics); err != nil {
 				return err
 			}

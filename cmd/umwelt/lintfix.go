@@ -44,7 +44,7 @@ func (l *linter) mend(std *streams, paths []string, p *umwelt.Policy, in lint.In
 		if v == p.Views[i] {
 			continue
 		}
-		if err := std.write(paths[i], v.Source.Text); err != nil {
+		if err := std.rewrite(paths[i], v.Source.Text); err != nil {
 			return nil, err
 		}
 	}

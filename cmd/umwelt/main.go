@@ -8,6 +8,8 @@ import (
 	"os"
 	"strings"
 
+	"github.com/spf13/cobra"
+
 	"umwelt/diag"
 	"umwelt/sandbox/runner"
 	"umwelt/sandbox/verify/probe"
@@ -40,6 +42,9 @@ func run(args []string, std *streams) (status int) {
 	}()
 	root := newRoot(std)
 	root.SetArgs(args)
+	if len(args) == 0 || !strings.HasPrefix(args[0], cobra.ShellCompRequestCmd) { // completion reads its words twice
+		takeOnce(root)
+	}
 	command, err := root.ExecuteC()
 	std.stopProgress()
 	var problems *problemsError

@@ -95,6 +95,7 @@ func (f *worldFlags) database(std *streams, path, output string) error {
 	o.World, o.Stat = path, true
 	std.doing("reading the world")
 	p := umwelt.Load(o)
+	std.readBy(p)
 	std.stopProgress()
 	if err := f.judge(p.Diagnostics); err != nil {
 		return err

@@ -7,7 +7,9 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 
+	"umwelt"
 	"umwelt/diag"
 )
 
@@ -15,6 +17,14 @@ import (
 // whole or not at all.
 func (s *streams) write(path string, text []byte) error {
 	return s.writeBy(path, false, func(to io.Writer) error {
+		_, err := to.Write(text)
+		return err
+	})
+}
+
+// rewrite changes a file that was read. Like write, it does so as a whole or not at all.
+func (s *streams) rewrite(path string, text []byte) error {
+	return s.put(path, false, func(to io.Writer) error {
 		_, err := to.Write(text)
 		return err
 	})
@@ -30,10 +40,36 @@ func (s *streams) writeBy(path string, isNew bool, text func(io.Writer) error) e
 		}
 		return nil
 	}
+	if s.isRead(path) {
+		return problem(diag.Output, "write to another file", "%s is read by this very command, so it is not written to", diag.Quote(path))
+	}
+	return s.put(path, isNew, text)
+}
+
+func (s *streams) put(path string, isNew bool, text func(io.Writer) error) error {
 	if err := writeFile(path, isNew, text); err != nil {
 		return problem(diag.Output, "", "%s cannot be written: %v", diag.Quote(path), cause(err))
 	}
 	return nil
+}
+
+// readBy notes what a policy was read from.
+func (s *streams) readBy(p *umwelt.Policy) {
+	for _, src := range p.Sources {
+		s.reads = append(s.reads, filepath.FromSlash(src.Name))
+	}
+}
+
+// isRead reports whether a path leads to a file that the command reads.
+func (s *streams) isRead(path string) bool {
+	to, err := os.Stat(path)
+	if err != nil || !to.Mode().IsRegular() {
+		return false
+	}
+	return slices.ContainsFunc(s.reads, func(name string) bool {
+		from, err := os.Stat(name)
+		return err == nil && os.SameFile(from, to)
+	})
 }
 
 // writeFile writes aside in the same directory, syncs and renames. A file that is there

@@ -1,9 +1,12 @@
 package main
 
 import (
+	"errors"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"umwelt/diag"
 )
@@ -34,7 +37,49 @@ arguments; 3 a needed outside program is missing.`,
 		completionCommand(std), versionCommand(std), docCommand(std),
 	)
 	root.SetHelpCommand(helpCommand())
+	root.PersistentPreRun = func(c *cobra.Command, args []string) { std.reads = append(std.reads, named(c, args)...) }
 	return root
+}
+
+// takeOnce makes every flag that holds one value refuse a second one, for all commands:
+// which of two the author meant nobody can tell.
+func takeOnce(c *cobra.Command) {
+	c.Flags().VisitAll(func(f *pflag.Flag) {
+		if _, list := f.Value.(pflag.SliceValue); !list {
+			f.Value = &single{Value: f.Value}
+		}
+	})
+	for _, sub := range c.Commands() {
+		takeOnce(sub)
+	}
+}
+
+// single is a flag's value that may be set once.
+type single struct {
+	pflag.Value
+	set bool
+}
+
+func (s *single) Set(text string) error {
+	if s.set {
+		return errors.New("the flag is given twice and takes one value")
+	}
+	s.set = true
+	return s.Value.Set(text)
+}
+
+// named is every word of a command line that may name a file to be read: arguments, and what
+// flags hold that name none to be written.
+func named(c *cobra.Command, args []string) []string {
+	out := slices.Clone(args)
+	c.Flags().Visit(func(f *pflag.Flag) {
+		if list, ok := f.Value.(pflag.SliceValue); ok {
+			out = append(out, list.GetSlice()...)
+		} else if f.Name != "output" && f.Name != "report" && f.Name != "observe" {
+			out = append(out, f.Value.String())
+		}
+	})
+	return out
 }
 
 // helpCommand is cobra's own help command, but one that fails on what does not exist.

@@ -21,6 +21,9 @@ type streams struct {
 	// live says that standard error is a terminal, so that progress may be shown on it.
 	live bool
 
+	// reads are the words of the command line, and the files they led to, that -o must not name.
+	reads []string
+
 	progress *progress
 }
 

@@ -129,6 +129,7 @@ func (f *verifyFlags) loadAt(root string, std *streams, views []string) (*cascad
 	}
 	o.Root = root
 	p := umwelt.Load(o, views...)
+	std.readBy(p)
 	return p.Resolution, f.judge(p.Diagnostics)
 }
 

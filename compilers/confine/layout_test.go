@@ -77,7 +77,9 @@ func TestWorkdir(t *testing.T) {
 	for _, tt := range []struct {
 		option, want string
 		bad          bool
-	}{{"", "/p", false}, {"/w", "/w", false}, {"w", "", true}, {"/w/../x", "", true}, {"/", "", true}, {"/w\x00", "", true}, {"/w/", "", true}} {
+	}{{"", "/p", false}, {"/w", "/w", false}, {"w", "", true}, {"/w/../x", "", true}, {"/", "", true}, {"/w\x00", "", true}, {"/w/", "", true},
+		{"/usr", "", true}, {"/etc/x", "", true}, {"/proc/self/root", "", true}, {"/dev", "", true}, {"/usr/bin/x", "", true}, {"/var", "", true},
+		{"/usr/src/app", "/usr/src/app", false}, {"/etcetera", "/etcetera", false}} {
 		got, problem := c.Workdir(tt.option)
 		if got != tt.want || (problem != "") != tt.bad {
 			t.Errorf("%q gives %q, %q", tt.option, got, problem)

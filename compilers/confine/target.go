@@ -25,8 +25,24 @@ func (c *Confinement) Workdir(option string) (string, string) {
 		return "", diag.Quote(dir) + " is no absolute path without . and .. in it"
 	case dir == "/":
 		return "", "the project cannot stand at /, where it would hide the system"
+	case dir != c.Root && systemDirectory(dir):
+		return "", "the project cannot stand at " + diag.Quote(dir) + ", where it would hide the system or lie in it"
 	}
 	return dir, ""
+}
+
+// systemDirectory reports whether a directory is one that programs are found in or depend
+// on, holds one or lies in one.
+func systemDirectory(dir string) bool {
+	for _, system := range []string{
+		"/bin", "/boot", "/dev", "/etc", "/lib", "/lib32", "/lib64", "/proc", "/run", "/sbin", "/sys",
+		"/usr/bin", "/usr/lib", "/usr/lib32", "/usr/lib64", "/usr/libexec", "/usr/sbin", "/usr/share", "/var/lib", "/var/run",
+	} {
+		if strings.HasPrefix(dir+"/", system+"/") || strings.HasPrefix(system, dir+"/") {
+			return true
+		}
+	}
+	return false
 }
 
 // AllOrNothing is the network for a target that can only open it whole or close it. It
