@@ -68,19 +68,22 @@ func event(in ratchet.Input, sink *record.Sink, line int64, o record.Object) err
 		return nil
 	}
 	input, _ := o.Object("tool_input", "input")
-	call := o.Text("bash_command", "command")
-	if call != "" {
-		call = record.Script(call)
-	} else if text := o.Text("tool_input", "input"); text != "" {
-		call = record.Asked(text)
-	} else {
-		call = record.Asked(string(o["tool_input"]) + string(o["input"]))
+	call, whole := record.Said(o.Text("bash_command", "command"))
+	if call == "" && whole {
+		arguments := o.Text("tool_input", "input")
+		if arguments == "" {
+			arguments = string(o["tool_input"]) + string(o["input"])
+		}
+		call, whole = record.Asked(arguments)
+	}
+	if !whole {
+		sink.Miss(ratchet.Truncated, "the text of a call, which is too long", line)
 	}
 	file := o.Text("file_path")
 	if file == "" {
 		file = input.Text("file_path", "notebook_path")
 	}
-	if call == "" {
+	if call == "" && whole {
 		call = file
 	}
 	t.Attributes = ratchet.Attributes("call", call)

@@ -91,7 +91,11 @@ func (s *span) tool(sink *record.Sink, line int64) (bool, error) {
 	}
 	o := ratchet.Observation{Taxon: "capability", Type: "tool", ID: name, Verb: ratchet.Call}
 	o.Outcome, o.Reason = s.outcome()
-	return true, s.put(sink, line, o, "call", record.Asked(s.text(toolCalls...)))
+	call, ok := record.Asked(s.text(toolCalls...))
+	if !ok {
+		sink.Miss(ratchet.Truncated, "the text of a call, which is too long", line)
+	}
+	return true, s.put(sink, line, o, "call", call)
 }
 
 // process is a span of a command that was run. The attributes of a resource tell the

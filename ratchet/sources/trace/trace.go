@@ -53,11 +53,11 @@ type rule struct {
 }
 
 var (
-	actions     = []string{"action", "power", "action_id", "name"}
+	actions     = []string{"action", "power", "action_id"}
 	affordances = []string{"affordance_id", "affordance", "object_id", "lock"}
 	boards      = []string{"board", "board_id", "variable"}
 	locks       = []string{"lock", "lock_id", "object_id", "affordance_id"}
-	variables   = []string{"variable", "var", "name"}
+	variables   = []string{"variable", "var"}
 )
 
 // townRules are the events of a town. A power is an action, a board a variable that many

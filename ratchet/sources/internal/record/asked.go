@@ -1,6 +1,8 @@
 package record
 
 import (
+	"encoding/json"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -14,11 +16,38 @@ var (
 
 // Asked is what was asked of a tool, as one text without secrets: a text that is no JSON
 // as it stands, and of an object the first argument that is a command, a path or an
-// address. Of other arguments nothing is told.
-func Asked(arguments string) string {
+// address. Of other arguments nothing is told. It is false where the text is too long to
+// be kept, which is then not told either.
+func Asked(arguments string) (text string, ok bool) {
+	return bounded(asked(arguments))
+}
+
+// Said is a command that was asked for, as one text without secrets. It is false where the
+// text is too long to be kept, which is then not told.
+func Said(command string) (text string, ok bool) {
+	return bounded(Script(strings.ToValidUTF8(command, "\uFFFD")))
+}
+
+func bounded(text string) (string, bool) {
+	if len(text) > maxCall {
+		return "", false
+	}
+	return text, true
+}
+
+// groups is how a shell's text begins that could be taken for JSON: a test or a group.
+var groups = regexp.MustCompile(`^(?:\[\[?|\{)\s+[^"\s{}\[\]]`)
+
+// maxCall bounds the text of one call.
+const maxCall = 64 << 10
+
+func asked(arguments string) string {
 	text := strings.TrimSpace(arguments)
 	for range 4 {
 		if text == "" || text[0] != '{' && text[0] != '[' && text[0] != '"' {
+			return Script(strings.ToValidUTF8(text, "\uFFFD"))
+		}
+		if groups.MatchString(text) && !json.Valid([]byte(text)) {
 			return Script(strings.ToValidUTF8(text, "\uFFFD"))
 		}
 		o, ok := ParseObject([]byte(text))

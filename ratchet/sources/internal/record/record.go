@@ -8,6 +8,7 @@ import (
 	"net"
 	"os"
 	"path"
+	"regexp"
 	"strconv"
 	"strings"
 
@@ -50,11 +51,14 @@ func Absolute(dir, name string) (string, bool) {
 	return path.Join(dir, name), true
 }
 
-// Endpoint is the id of a network endpoint. It is false where the host is missing or the
-// port is none.
+// hosts are names and addresses of hosts; a name in other letters is written in these.
+var hosts = regexp.MustCompile(`^[A-Za-z0-9._:%-]+$`)
+
+// Endpoint is the id of a network endpoint. It is false where the host is missing or no
+// name or address, or the port is none.
 func Endpoint(host string, port int64) (string, bool) {
 	host = strings.TrimSuffix(strings.TrimPrefix(host, "["), "]")
-	if host == "" || port < 1 || port > 65535 || strings.ContainsAny(host, "\x00/ \t\r\n") {
+	if !hosts.MatchString(host) || port < 1 || port > 65535 {
 		return "", false
 	}
 	return net.JoinHostPort(strings.ToLower(host), strconv.FormatInt(port, 10)), true

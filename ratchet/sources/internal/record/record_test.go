@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
+	"path/filepath"
 	"runtime"
 	"strings"
 	"testing"
@@ -48,6 +50,10 @@ func TestEndpoint(t *testing.T) {
 		{"a", 0, "", false},
 		{"a", 65536, "", false},
 		{"a b", 80, "", false},
+		{"*", 80, "", false},
+		{"*.org", 80, "", false},
+		{"a\x1b[1m", 80, "", false},
+		{"fe80::1%eth0", 80, "[fe80::1%eth0]:80", true},
 	}
 	for _, tt := range tests {
 		got, ok := Endpoint(tt.host, tt.port)
@@ -87,6 +93,69 @@ func TestCommandHoldsNoSecret(t *testing.T) {
 		}
 		if strings.Contains(got, secret) {
 			t.Errorf("Command(%q) holds the secret: %s", tt.words, got)
+		}
+	}
+}
+
+func TestAsked(t *testing.T) {
+	tests := []struct {
+		arguments, want string
+		ok              bool
+	}{
+		{"", "", true},
+		{"make test", "make test", true},
+		{`{"command":"A=1 make"}`, "A=REDACTED make", true},
+		{`{"path":"a","command":"b"}`, "b", true},
+		{`{"inputs":{"kwargs":"{\"url\":\"https://u:p@h/\"}"}}`, "https://REDACTED@h/", true},
+		{`{"command":["ls","--token","x"]}`, `["ls","--token","REDACTED"]`, true},
+		{`{"location":"SF"}`, "", true},
+		{`{"command":"a","command":"b"}`, "", true},
+		{`[1,2]`, "", true},
+		{`[ 1 ]`, "", true},
+		{`[ -f x ] && A=1 make`, "[ -f x ] && A=REDACTED make", true},
+		{`{ echo a; } > b`, "{ echo a; } > b", true},
+		{`{"content": "cut`, "", true},
+		{`{"command":`, "", true},
+		{`{"command":"` + strings.Repeat("x", maxCall) + `"}`, strings.Repeat("x", maxCall), true},
+		{`{"command":"` + strings.Repeat("x", maxCall+1) + `"}`, "", false},
+		{strings.Repeat(`{"input":`, 5000) + "1" + strings.Repeat("}", 5000), "", true},
+	}
+	for _, tt := range tests {
+		got, ok := Asked(tt.arguments)
+		if got != tt.want || ok != tt.ok {
+			t.Errorf("Asked(%.60q) = %.60q, %v", tt.arguments, got, ok)
+		}
+	}
+}
+
+// TestOpenReadsTheStandardInput holds what "-" means, and what does not open.
+func TestOpenReadsTheStandardInput(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "in")
+	if err := os.WriteFile(name, []byte("said"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	in, err := os.Open(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer in.Close()
+	stdin := os.Stdin
+	os.Stdin = in
+	t.Cleanup(func() { os.Stdin = stdin })
+	f, err := Open("-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := io.ReadAll(f)
+	if err != nil || string(text) != "said" || f.Close() != nil {
+		t.Errorf("%q, %v", text, err)
+	}
+	if _, err := in.Seek(0, io.SeekStart); err != nil {
+		t.Error("closing what was opened closed the standard input")
+	}
+	for _, name := range []string{t.TempDir(), filepath.Join(t.TempDir(), "missing")} {
+		if _, err := Open(name); err == nil {
+			t.Errorf("%s opens", name)
 		}
 	}
 }
