@@ -137,6 +137,9 @@ func (c *Collector) keyOf(o *ratchet.Observation) (k key, outside bool) {
 		k.id, outside = c.options.relative(o.ID)
 		k.typ = "path"
 	case "exec":
+		if !strings.Contains(o.ID, "/") {
+			break // a bare name is looked up, and says nothing of the project
+		}
 		k.id, outside = c.options.relative(o.ID)
 		if !outside {
 			k.typ = "path"
