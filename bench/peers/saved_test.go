@@ -24,11 +24,12 @@ type process struct {
 	answers func(out []byte) ([]bool, error)
 }
 
-// build makes a program of this module.
-func build(t testing.TB, dir, pkg string) string {
+// build makes a program of the module in a directory.
+func build(t testing.TB, to, module, pkg string) string {
 	t.Helper()
-	out := filepath.Join(dir, filepath.Base(pkg))
+	out := filepath.Join(to, filepath.Base(pkg))
 	c := exec.Command("go", "build", "-trimpath", "-o", out, pkg)
+	c.Dir = module
 	c.Env = append(os.Environ(), "CGO_ENABLED=0")
 	run(t, c)
 	return out
@@ -191,14 +192,14 @@ func processes(t testing.TB, dir string, p *policy, ask, tool, opa string) []pro
 // minutes to build: the benchmark compares its answers.
 func TestSavedAgreement(t *testing.T) {
 	dir := t.TempDir()
-	processes(t, dir, newPolicy(3000, 150), build(t, dir, "./ask"), build(t, dir, "umwelt/cmd/umwelt"), "")
+	processes(t, dir, newPolicy(3000, 150), build(t, dir, ".", "./ask"), build(t, dir, "../..", "./cmd/umwelt"), "")
 }
 
 // BenchmarkSaved is one process from its start to its end: it opens what was compiled
 // before and answers a thousand questions about files.
 func BenchmarkSaved(b *testing.B) {
 	dir := b.TempDir()
-	ask, tool, opa := build(b, dir, "./ask"), build(b, dir, "umwelt/cmd/umwelt"), build(b, dir, "github.com/open-policy-agent/opa")
+	ask, tool, opa := build(b, dir, ".", "./ask"), build(b, dir, "../..", "./cmd/umwelt"), build(b, dir, ".", "github.com/open-policy-agent/opa")
 	for _, size := range []struct{ files, rules int }{{1000, 100}, {10_000, 1000}, {100_000, 10_000}} {
 		name := fmt.Sprintf("files=%d,rules=%d", size.files, size.rules)
 		place := filepath.Join(dir, name)
