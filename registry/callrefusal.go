@@ -162,7 +162,9 @@ func readLoose(text string) looseText {
 				}
 			}
 			program = begins(text, i, ticks)
-			first, open = true, false
+			// Where no program stands before a redirection, one may stand behind its name.
+			open = redirects(text, i) && (first || open)
+			first = true
 			i++
 			continue
 		case c == ' ':
@@ -188,6 +190,9 @@ func readLoose(text string) looseText {
 			continue
 		}
 		word := text[name:i]
+		if i < len(text) && (text[i] == '<' || text[i] == '>') && strings.Trim(word, "0123456789") == "" {
+			continue // the number of a redirection
+		}
 		switch assigned, _, is := strings.Cut(text[from:i], "="); {
 		case is && assigns(assigned), slices.Contains(runners, strings.Trim(word, `"'\`)):
 			open = true
@@ -207,6 +212,12 @@ func readLoose(text string) looseText {
 // and writes.
 func parts(c byte) bool { return c < ' ' || c == 0x7f || strings.IndexByte(";&|`<>(){}", c) >= 0 }
 
+// redirects reports whether what parts commands at i belongs to a redirection.
+func redirects(text string, i int) bool {
+	c := text[i]
+	return c == '<' || c == '>' || c == '&' && i > 0 && (text[i-1] == '<' || text[i-1] == '>')
+}
+
 // begins reports whether a program surely stands behind what parts commands at i. Behind a
 // redirection stands a name, and behind a substitution the rest of a command. ticks counts
 // the backticks up to there.
@@ -219,7 +230,7 @@ func begins(text string, i, ticks int) bool {
 	case '`':
 		return ticks%2 == 1
 	case '&':
-		return i == 0 || text[i-1] != '>' && text[i-1] != '<'
+		return !redirects(text, i)
 	}
 	return true
 }
