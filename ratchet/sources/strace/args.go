@@ -129,6 +129,15 @@ func endString(b []byte, i int) int {
 // end. strace escapes "<" and ">" in paths; other notes may hold arrows and quoted names.
 func endNote(b []byte, i int) int {
 	path := i+1 < len(b) && b[i+1] == '/'
+	if path {
+		end := bytes.IndexByte(b[i:], '>')
+		if end < 0 {
+			return -1
+		}
+		if bytes.IndexByte(b[i+1:i+end], '<') < 0 {
+			return i + end + 1
+		}
+	}
 	for depth := 0; i < len(b); i++ {
 		switch b[i] {
 		case '<':
@@ -270,13 +279,15 @@ func notedPath(dst, note []byte) []byte {
 	if len(note) < 3 || note[0] != '<' || note[1] != '/' {
 		return nil
 	}
-	end := bytes.IndexAny(note[1:], "<>")
-	if end < 0 {
+	whole := endNote(note, 0)
+	if whole < 0 || bytes.HasPrefix(note[whole:], deletedMark) {
 		return nil
 	}
-	inner := note[1 : 1+end]
-	// A device's note holds one of its own behind the path: </dev/null<char 1:3>>.
-	if whole := endNote(note, 0); whole < 0 || bytes.HasPrefix(note[whole:], deletedMark) || bytes.HasSuffix(inner, []byte(" (deleted)")) {
+	inner := note[1 : whole-1]
+	if i := bytes.IndexByte(inner, '<'); i >= 0 {
+		inner = inner[:i] // a device's note holds one of its own: </dev/null<char 1:3>>
+	}
+	if bytes.HasSuffix(inner, []byte(" (deleted)")) {
 		return nil
 	}
 	text, ok := unescape(dst, inner)

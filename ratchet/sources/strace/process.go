@@ -238,12 +238,10 @@ func (r *reader) returned(p *proc) []byte {
 
 // exec is what a successful exec does to a process.
 func (r *reader) exec(p *proc) {
-	if p.loose {
-		p.fs, p.loose = &fs{root: p.fs.root, lost: p.fs.lost}, false
-	}
 	if p.files.loose {
 		r.leave(p.files)
 		p.files = noFiles()
+		p.files.loose = true // the program that runs now may make threads, too
 		return
 	}
 	r.alone(p)

@@ -50,6 +50,7 @@ type reader struct {
 	gen       uint32
 	eager     bool // every observation is handed out at once
 	errnos    map[string]string
+	commands  map[string]command
 
 	scratch, noted []byte
 	w1, w2         where
@@ -75,7 +76,7 @@ func newReader(dir string, emit func(ratchet.Observation) error) *reader {
 	return &reader{
 		dir: dir, emit: emit, gen: 1, soleAt: -1,
 		procs: map[int64]*proc{}, attached: map[int64]bool{}, places: map[string]*place{}, nodes: map[string]*node{},
-		errnos: map[string]string{}, scratch: make([]byte, 0, 8192), noted: make([]byte, 0, 8192),
+		errnos: map[string]string{}, commands: map[string]command{}, scratch: make([]byte, 0, 8192), noted: make([]byte, 0, 8192),
 		waiting: waiting{of: map[int64][]record{}},
 	}
 }

@@ -460,10 +460,10 @@ func TestFamilies(t *testing.T) {
 		{
 			name: "threads that move, in an order that nobody knows",
 			files: map[string]string{
-				"10": thread + " = 11\nopen(\"x\", O_RDONLY) = 3\nopenat(3, \"y\", O_RDONLY) = 4\nopen(\"/z\", O_RDONLY) = 4\n+++ exited with 0 +++\n",
+				"10": "execve(\"/bin/x\", [\"x\"], 0x7 /* 2 vars */) = 0\n" + thread + " = 11\nopen(\"x\", O_RDONLY) = 3\nopenat(3, \"y\", O_RDONLY) = 4\nopen(\"/z\", O_RDONLY) = 4\n+++ exited with 0 +++\n",
 				"11": "chdir(\"/a\") = 0\nopen(\"x\", O_RDONLY) = 3\n+++ exited with 0 +++\n",
 			},
-			want: []string{"dir stat /a", "file read /z"},
+			want: []string{`exec exec /bin/x command=["x"]`, "dir stat /a", "file read /z"},
 			gaps: []string{"unresolved open 2", "unresolved openat 1"},
 		},
 		{

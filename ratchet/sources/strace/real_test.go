@@ -31,7 +31,7 @@ type task struct {
 var tasks = []task{
 	{
 		name:   "build",
-		shapes: []string{"paths", "all", "family-epoch"},
+		shapes: []string{"recommended", "all", "family-epoch"},
 		needs:  [][2]string{{"gcc", "gcc"}, {"make", "make"}},
 		files: map[string]string{
 			"Makefile": "all: prog\n%.o: src/%.c\n\tgcc -Isrc/../include -c -o tmp.$@ $< && mv tmp.$@ $@\n" +
@@ -46,7 +46,7 @@ var tasks = []task{
 	},
 	{
 		name:   "git",
-		shapes: []string{"plain", "all", "family-times", "stderr"},
+		shapes: []string{"plain", "recommended", "all", "family-times"},
 		needs:  [][2]string{{"git", "git"}},
 		files:  map[string]string{"a.txt": "one\n", "dir/b.txt": "two\n", "dir/sub/c.txt": "three\n"},
 		run: `export GIT_CONFIG_NOSYSTEM=1 HOME=$D GIT_AUTHOR_NAME=a GIT_AUTHOR_EMAIL=a@b GIT_COMMITTER_NAME=a GIT_COMMITTER_EMAIL=a@b
@@ -55,7 +55,7 @@ echo more >>dir/b.txt && git commit -qam three && git merge -q -m four - && git 
 	},
 	{
 		name:   "shell",
-		shapes: []string{"plain", "paths", "times", "family-times", "stderr-all"},
+		shapes: []string{"plain", "recommended", "times", "family-times", "stderr-all"},
 		files:  map[string]string{"in/a": "1\n", "in/b": "2\n", "in/c": "3\n"},
 		run: `mkdir -p work/x && for f in in/*; do cp "$f" work/; done; cd work && mv a x/moved && mv x y && (cd y && echo hi >>moved && ln moved hard && rm moved) &&
 cat b | tr 1 2 >'new

@@ -253,6 +253,7 @@ func (r *reader) orphan(p *proc) {
 const (
 	maxWords     = 64
 	maxWordBytes = 4096
+	maxCommands  = 1 << 11 // that are kept as they were read
 )
 
 func (r *reader) doExec(p *proc) {
@@ -277,17 +278,37 @@ func (r *reader) doExec(p *proc) {
 		} else {
 			r.fails(n)
 		}
-		words, cut := r.words(c.arg(s.path2))
-		r.see(n, slot{typ: typeExec, verb: ratchet.Exec, more: words, cut: cut})
+		cmd := r.command(c.arg(s.path2))
+		r.see(n, slot{typ: typeExec, verb: ratchet.Exec, more: cmd.words, cut: cmd.cut})
 	}
 	if ok {
 		r.exec(p)
 	}
 }
 
-// words are the words of a command as a JSON list. cut says that some, or the end of one,
+// command is the words of a program as a JSON list. cut says that some, or the end of one,
 // are missing, because strace left them out or because they are too many.
-func (r *reader) words(arg []byte) (list string, cut bool) {
+type command struct {
+	words string
+	cut   bool
+}
+
+// command reads a list of words. The same few are run over and over, so they are kept.
+func (r *reader) command(arg []byte) command {
+	c, found := r.commands[string(arg)]
+	if !found {
+		c.words, c.cut = words(arg)
+		if len(arg) <= maxWordBytes {
+			if len(r.commands) >= maxCommands {
+				clear(r.commands)
+			}
+			r.commands[string(arg)] = c
+		}
+	}
+	return c
+}
+
+func words(arg []byte) (list string, cut bool) {
 	if len(arg) < 2 || arg[0] != '[' {
 		return "", true
 	}
@@ -306,7 +327,7 @@ func (r *reader) words(arg []byte) (list string, cut bool) {
 			cut = true
 			break
 		}
-		text, ok := unescape(r.scratch, b[1:end-1])
+		text, ok := unescape(nil, b[1:end-1])
 		if size += len(text); !ok || size > maxWordBytes {
 			cut = true
 			break
