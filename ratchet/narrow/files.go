@@ -2,7 +2,6 @@ package narrow
 
 import (
 	"slices"
-	"strings"
 	"unicode/utf8"
 )
 
@@ -144,7 +143,7 @@ func (f *filePlan) dirRungs(o *Options, slack *int, k *known, dirs []string, nee
 			return true
 		}
 		for _, r := range whole {
-			if (dir == r.dir || below(dir, r.dir)) && !slices.ContainsFunc(r.except, func(x string) bool { return strings.HasPrefix(dir+"/", x) && strings.HasSuffix(x, "/") }) {
+			if r.holdsAll(dir) {
 				return true
 			}
 		}

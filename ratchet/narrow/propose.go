@@ -15,6 +15,9 @@ import (
 // Propose makes a view of what was collected: the current one tightened, or a fresh one that
 // allows nothing else. An error means that there is no proposal that keeps its promises, or
 // that the input is not sound itself.
+//
+// What is proposed is tightened again until nothing changes any more, so that whoever asks
+// again with the proposal as the current view gets it back.
 func Propose(in Input, c *Collector) (*Proposal, error) {
 	if c.overflow > 0 {
 		return nil, fmt.Errorf("more than %d distinct facts were observed, with all paths outside the project folded", c.options.MaxFacts)
@@ -22,6 +25,78 @@ func Propose(in Input, c *Collector) (*Proposal, error) {
 	if in.World == nil {
 		return nil, errors.New("there is no world to propose a view for")
 	}
+	if in.View != nil && in.View.Source == nil {
+		return nil, errors.New("the current view has no text")
+	}
+	name := "proposal.umw"
+	if in.View != nil {
+		name = in.View.Source.Name // what it imports is found from there
+	}
+	out, err := once(in, c)
+	for range maxRounds {
+		if err != nil {
+			return nil, err
+		}
+		again := in
+		if again.View, err = parse(name, out.Text); err != nil {
+			return nil, err
+		}
+		next, err := once(again, c)
+		if err != nil {
+			return nil, err
+		}
+		same := string(next.Text) == string(out.Text)
+		next.Report.follow(&out.Report, in.View == nil)
+		if out = next; same {
+			return out, nil
+		}
+	}
+	return nil, fmt.Errorf("after %d rounds the proposal still becomes tighter", maxRounds)
+}
+
+// maxRounds bounds how often a proposal is tightened again. Each round takes something away.
+const maxRounds = 12
+
+// follow adds what an earlier round found. What was taken from a fresh view again is no
+// matter of anybody's.
+func (r *Report) follow(first *Report, fresh bool) {
+	r.Fresh = fresh
+	for i := range r.Rules {
+		for k := range first.Rules {
+			if a, b := &r.Rules[i], &first.Rules[k]; a.Text == b.Text {
+				a.Step, a.Origin, a.Admits = b.Step, b.Origin, b.Admits
+			}
+		}
+	}
+	if fresh {
+		r.Removed, r.Kept = nil, nil
+	} else {
+		r.Removed = slices.Concat(first.Removed, r.Removed)
+	}
+	later := slices.DeleteFunc(r.NotAllowed, func(x Left) bool {
+		return slices.ContainsFunc(first.NotAllowed, func(y Left) bool { return x.Type == y.Type && x.ID == y.ID })
+	})
+	r.NotAllowed = slices.Concat(first.NotAllowed, later)
+	r.Unexpressed = first.Unexpressed
+	for _, n := range first.Notes {
+		r.note(n)
+	}
+	for i := range r.Table {
+		r.Table[i].Before = ""
+	}
+	for _, row := range first.Table {
+		k := slices.IndexFunc(r.Table, func(x Row) bool { return x.What == row.What })
+		if k < 0 {
+			r.Table = append(r.Table, Row{What: row.What, Before: row.Before})
+		} else {
+			r.Table[k].Before = row.Before
+		}
+	}
+	r.Check.Entities = max(r.Check.Entities, first.Check.Entities)
+}
+
+// once is one round.
+func once(in Input, c *Collector) (*Proposal, error) {
 	p := &proposer{in: &in, c: c, known: knownOf(in.World), report: &Report{Schema: Schema, Fresh: in.View == nil}}
 	p.material = c.material(&in.Options, p.known)
 	p.report.LeftOut, p.report.Unexpressed = p.material.leftOut, p.material.gone
@@ -186,6 +261,9 @@ func (p *proposer) supposed() []registry.Entity {
 			}
 			e.ID = strings.Join(joined, " ")
 			out = append(out, e)
+		}
+		if t := typeOf(p.in.World.Registry, "resource"); r.kind == spend && t != nil {
+			out = append(out, registry.Entity{Type: t.Name, ID: t.Name})
 		}
 	}
 	return out

@@ -16,6 +16,7 @@ type draft struct {
 	step   Step
 	admits int
 	origin string
+	rung   *rung // where it is about paths
 }
 
 // The origins of a rule.
@@ -50,7 +51,7 @@ type fresh struct {
 
 func (f *fresh) add(t *registry.EntityType, tests []ast.Simple, step Step, admits int, declarations ...*ast.Declaration) {
 	sel := qualified(f.in.World.Registry, f.in.Context, t, tests)
-	f.drafts = append(f.drafts, draft{newRule(sel, declarations...), step, admits, originNew})
+	f.drafts = append(f.drafts, draft{rule: newRule(sel, declarations...), step: step, admits: admits, origin: originNew})
 }
 
 func (f *fresh) section() {

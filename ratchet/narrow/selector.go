@@ -52,6 +52,19 @@ func (r *rung) matcher() func(string) bool {
 	return g.Match
 }
 
+// holdsAll is whether the rung fits every new name in a directory.
+func (r *rung) holdsAll(dir string) bool {
+	if r.step != Subtree && r.step != Entries || dir != r.dir && !below(dir, r.dir) {
+		return false
+	}
+	for _, x := range r.except {
+		if strings.HasSuffix(x, "/") && strings.HasPrefix(dir+"/", x) {
+			return false
+		}
+	}
+	return true
+}
+
 // tests are the simple selectors of a rung.
 func (r *rung) tests() []ast.Simple {
 	switch r.step {

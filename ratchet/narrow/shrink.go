@@ -140,7 +140,7 @@ func (n *narrower) added() []draft {
 		if slices.ContainsFunc(rungs, func(c callRung) bool { return c.step == Pattern }) {
 			step = Pattern
 		}
-		out = append(out, draft{newRule(sel, declare(p.Name, patternList(rungs))), step, 0, originNew})
+		out = append(out, draft{rule: newRule(sel, declare(p.Name, patternList(rungs))), step: step, origin: originNew})
 	}
 	t := typeOf(reg, "resource")
 	if t == nil {
@@ -156,7 +156,7 @@ func (n *narrower) added() []draft {
 		}
 	}
 	if list != nil {
-		out = append(out, draft{newRule(qualified(reg, n.in.Context, t, nil), list...), Exact, 0, originNew})
+		out = append(out, draft{rule: newRule(qualified(reg, n.in.Context, t, nil), list...), step: Exact, origin: originNew})
 	}
 	return out
 }

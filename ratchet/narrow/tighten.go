@@ -37,6 +37,9 @@ func (p *proposer) tighten() (*Proposal, error) {
 		report := *p.report
 		n := &narrower{proposer: p, t: current, refine: refine}
 		v, meta, err := n.run()
+		if err == nil && slices.ContainsFunc(p.reqs, func(r *requirement) bool { return r.kind == seeDir }) {
+			err = n.showDirs(v, meta)
+		}
 		if err == nil {
 			var out *Proposal
 			if out, err = p.finish(v, meta, current); err == nil {
@@ -79,7 +82,6 @@ func (p *proposer) allowedNow(current *trial) {
 	p.reqs = slices.DeleteFunc(p.reqs, func(r *requirement) bool {
 		a := current.meets(r)
 		r.deciders, r.choices = a.by, nil
-		r.byContent = a.ok && a.by == nil
 		if a.ok {
 			return false
 		}
@@ -126,6 +128,7 @@ func (n *narrower) run() (*ast.View, map[*ast.Rule]draft, error) {
 			n.needed[r.id] = see
 		}
 	}
+	n.dirsByContent()
 	// What speaks of something shows it, and may be there to restrict: whether it still does
 	// is known when the rest is settled.
 	for _, n.late = range []bool{false, true} {
@@ -137,6 +140,67 @@ func (n *narrower) run() (*ast.View, map[*ast.Rule]draft, error) {
 	n.tell()
 	v, meta := n.apply()
 	return v, meta, nil
+}
+
+// dirsByContent finds the directories that appear since a file that is needed lies in them.
+func (n *narrower) dirsByContent() {
+	appear := map[string]bool{}
+	for p := range n.needed {
+		if _, known := n.t.known.fileAt[p]; known {
+			for dir := range ancestors(p) {
+				appear[dir] = true
+			}
+		}
+	}
+	for _, r := range n.reqs {
+		r.byContent = r.kind == seeDir && appear[r.id]
+	}
+}
+
+// showDirs adds rules for directories that appeared by what lay in them and do no more.
+func (n *narrower) showDirs(v *ast.View, meta map[*ast.Rule]draft) error {
+	bare, err := printed(v)
+	if err != nil {
+		return err
+	}
+	read, err := parse(v.Source.Name, bare)
+	if err != nil {
+		return err
+	}
+	bound, err := n.in.bind(read)
+	if err != nil {
+		return err
+	}
+	t, err := n.in.resolve(read, bound, n.t.world, n.t.known)
+	if err != nil {
+		return err
+	}
+	first := true
+	hidden := map[*requirement]bool{}
+	for _, r := range n.reqs {
+		if r.kind != seeDir || t.meets(r).ok {
+			continue
+		}
+		i, ok := n.t.known.dirAt[r.id]
+		why := ""
+		if !ok {
+			why = "it does not exist now, and would appear only by what could be made in it and was not needed"
+		} else if n.t.res.Get(i, n.t.known.dir.Property("visible")).Winner != nil {
+			why = "a rule hides it, and it appeared only by what lies in it and was not needed"
+		}
+		if why != "" {
+			hidden[r] = true
+			n.report.NotAllowed = append(n.report.NotAllowed, Left{Type: r.typ, ID: text(r.id), Verbs: r.tally.counts(), Why: why, Evidence: r.tally.evidence()})
+			continue
+		}
+		d := draft{rule: newRule(qualified(n.t.world.Registry, n.in.Context, n.t.known.dir, []ast.Simple{attrTest("path", "=", r.id)}), declare("visible", "true")), step: Exact, origin: originNew}
+		d.rule.BlankBefore = first
+		first = false
+		meta[d.rule] = d
+		v.Statements = append(v.Statements, d.rule)
+	}
+	n.reqs = slices.DeleteFunc(n.reqs, func(r *requirement) bool { return hidden[r] })
+	return nil
 }
 
 // removable reports whether a unit may be taken away at all.

@@ -17,6 +17,7 @@ type unit struct {
 	rules   []decided
 	name    string // the property
 	kind    unitKind
+	holds   bool   // in the wanted context
 	stuck   string // why it cannot be edited, "" where it can
 	state   unitState
 	raw     string // what stands for its value, where that shrinks
@@ -57,11 +58,12 @@ func (p *proposer) units(t *trial) []*unit {
 			u := at[key]
 			if u == nil {
 				u = &unit{at: key, name: d.Name, kind: kindOf(d), carries: map[*requirement]bool{}, place: d.At.String()}
+				u.holds = t.res.Holds(r)
 				u.text = text(r.Selector.Text + " { " + declarationText(d) + " }")
 				switch {
 				case d.At.Source != t.view.Source:
 					u.stuck = "it is imported, and what is imported is not rewritten"
-				case !t.res.Holds(r):
+				case !u.holds:
 					u.stuck = "it does not hold in this context"
 				case u.kind == other:
 					u.stuck = "nothing can observe what it is for"
@@ -112,6 +114,13 @@ func impliesOther(p *registry.Property) bool {
 	return slices.ContainsFunc(p.Entity.Properties, func(q *registry.Property) bool { return slices.Contains(q.ImpliedBy, p.Name) })
 }
 
+// about reports whether a unit sets a property of a type.
+func (u *unit) about(t *registry.EntityType) bool {
+	return slices.ContainsFunc(u.rules, func(d decided) bool {
+		return slices.ContainsFunc(d.decl.Typed, func(v registry.TypedValue) bool { return v.Property.Entity == t })
+	})
+}
+
 // choice is one candidate for a property: a unit and whether it gives the permission.
 type choice struct {
 	unit *unit
@@ -121,6 +130,7 @@ type choice struct {
 // choices knows the candidates of properties in order of precedence.
 type choices struct {
 	t      *trial
+	all    []*unit
 	units  map[*registry.Declaration]*unit
 	cohort map[cohortKey][]choice
 }
@@ -131,7 +141,7 @@ type cohortKey struct {
 }
 
 func newChoices(t *trial, units []*unit) *choices {
-	c := &choices{t: t, units: map[*registry.Declaration]*unit{}, cohort: map[cohortKey][]choice{}}
+	c := &choices{t: t, all: units, units: map[*registry.Declaration]*unit{}, cohort: map[cohortKey][]choice{}}
 	for _, u := range units {
 		for _, r := range u.rules {
 			c.units[r.decl] = u
@@ -207,6 +217,9 @@ func (c *choices) judge(r *requirement) verdict {
 	}
 	// What decides is known, and not what would decide in its place.
 	v := verdict{ok: true}
+	if r.kind == newNames {
+		return c.judgeNewNames(r)
+	}
 	for _, d := range r.deciders {
 		if u := c.units[d.decl]; u != nil {
 			v.add(&choice{unit: u})
@@ -219,6 +232,25 @@ func (c *choices) judge(r *requirement) verdict {
 			u := c.units[d.decl]
 			return u == nil || u.state == alive || u.carries[r]
 		})
+	}
+	return v
+}
+
+// judgeNewNames: what decides whether new names may be changed has to stay. That they are
+// seen follows from it, unless something hides them.
+func (c *choices) judgeNewNames(r *requirement) verdict {
+	v := verdict{ok: true}
+	hides := slices.ContainsFunc(c.all, func(u *unit) bool { return u.state == alive && u.holds && u.name == "visible" && u.kind != granting })
+	for _, d := range r.deciders {
+		u := c.units[d.decl]
+		switch {
+		case u == nil:
+		case u.state == alive || u.state == replaced && u.carries[r]:
+			v.add(&choice{unit: u})
+		case d.decl.Name == "visible" && !hides:
+		default:
+			v.ok = false
+		}
 	}
 	return v
 }
@@ -275,8 +307,68 @@ func (c *choices) judgeDir(r *requirement) verdict {
 	if v.ok {
 		return v
 	}
-	// It may appear by what lies in it. That is looked at when the proposal is checked.
-	return verdict{ok: r.byContent}
+	// It also appears where a file in it does, and what is needed always does.
+	if r.byContent || c.shownAnyway(r.id) {
+		return verdict{ok: true}
+	}
+	return c.judgeFuture(r)
+}
+
+// shownAnyway is whether a file below a directory is shown by what is not edited.
+func (c *choices) shownAnyway(dir string) bool {
+	stays := func(u *unit) bool { return u.stuck != "" }
+	if !slices.ContainsFunc(c.all, func(u *unit) bool { return u.holds && u.name == "show" || stays(u) && u.kind == granting }) {
+		return false
+	}
+	file := c.t.known.file
+	from, _ := slices.BinarySearch(c.t.known.files, dir+"/")
+	for _, f := range c.t.known.files[from:] {
+		if !below(f, dir) {
+			break
+		}
+		i := c.t.known.fileAt[f]
+		v := sight(c.entity(i, file.Property("visible")), c.entity(i, file.Property("editable")), c.entity(i, file.Property("show")), &requirement{})
+		if v.ok && !slices.ContainsFunc(v.by, func(u *unit) bool { return !stays(u) }) {
+			return true
+		}
+	}
+	return false
+}
+
+// judgeFuture is whether a directory appears since what is made in it later can be seen.
+func (c *choices) judgeFuture(r *requirement) verdict {
+	file := c.t.known.file
+	i, known := c.t.known.dirAt[r.id]
+	if !known {
+		i = c.t.known.dirIndex(c.t.known.holder(r.id))
+	}
+	visible, editable := file.Property("visible"), file.Property("editable")
+	if i < 0 || visible == nil || editable == nil {
+		return verdict{}
+	}
+	f := c.t.res.Future(i, file, visible)
+	if !f.Tightest(visible).Bool() {
+		return verdict{}
+	}
+	// Where what says so goes, being spoken of otherwise is enough.
+	deciders := []*cascade.Candidate{f.Winner, c.t.res.Future(i, file, editable).Winner}
+	if show := file.Property("show"); show != nil {
+		deciders = append(deciders, c.t.res.Future(i, file, show).Winner)
+	}
+	for _, w := range deciders {
+		if w == nil {
+			continue
+		}
+		switch u := c.units[w.Declaration]; {
+		case u == nil:
+			return verdict{ok: true}
+		case u.state == alive:
+			return verdict{ok: true, by: []*unit{u}}
+		case u.state == replaced && slices.ContainsFunc(u.instead, func(d draft) bool { return d.rung != nil && d.rung.holdsAll(r.id) }):
+			return verdict{ok: true}
+		}
+	}
+	return verdict{}
 }
 
 func (c *choices) judgeAllow(r *requirement) verdict {

@@ -11,10 +11,11 @@ import (
 	"umwelt/registry"
 )
 
-// admitted is how many entities each unit gives a permission that was not needed.
+// admitted is how many entities each unit gives a permission that was not needed. That an
+// empty directory appears gives away its name alone, so directories do not count.
 func (n *narrower) admitted() map[*unit]int {
 	out := map[*unit]int{}
-	file, dir := n.t.known.file, n.t.known.dir
+	file := n.t.known.file
 	if file != nil {
 		for _, f := range n.t.known.files {
 			i := n.t.known.fileAt[f]
@@ -44,20 +45,6 @@ func (n *narrower) admitted() map[*unit]int {
 				if s := first(show, nil); s != nil {
 					count(s)
 				}
-			}
-		}
-	}
-	if dir != nil {
-		wanted := map[string]bool{}
-		for _, r := range n.reqs {
-			wanted[r.id] = wanted[r.id] || r.kind == seeDir
-		}
-		for p, i := range n.t.known.dirAt {
-			if n.t.world.Entities[i].Type != dir || wanted[p] {
-				continue
-			}
-			if w := first(n.c.entity(i, dir.Property("visible")), nil); w != nil && w.yes && w.unit != nil && !n.t.showsBelow(p) {
-				out[w.unit]++
 			}
 		}
 	}
@@ -164,10 +151,10 @@ func (n *narrower) replaceWide() {
 				continue
 			}
 			n.slack = n.in.Slack - used
-			if n.replace(u) {
-				changed = true
-				break
-			}
+			// Where it cannot be, it is stuck and is looked at again.
+			n.replace(u)
+			changed = true
+			break
 		}
 		if !changed {
 			return
@@ -182,8 +169,8 @@ func (n *narrower) keepWide(u *unit, admits int, why string) {
 	}
 }
 
-// replace puts rules for what a unit was needed for in its place. It reports whether it did.
-func (n *narrower) replace(u *unit) bool {
+// replace puts rules for what a unit was needed for in its place, or marks it as stuck.
+func (n *narrower) replace(u *unit) {
 	var carried []*requirement
 	for _, r := range n.reqs {
 		if slices.Contains(n.c.judge(r).by, u) {
@@ -193,11 +180,19 @@ func (n *narrower) replace(u *unit) bool {
 	sel := parseSelector(u.rules[0].rule.Selector.Text)
 	if sel == nil {
 		u.stuck = "its selector cannot be written anew"
-		return false
+		return
+	}
+	if slices.ContainsFunc(carried, func(r *requirement) bool { return r.kind == newNames && u.name == "visible" }) {
+		u.stuck = "new names in a directory are seen by it alone"
+		return
 	}
 	files := n.filePlanFor(u, carried)
+	if files != nil && len(files.without)+len(files.unsayable) > 0 {
+		u.stuck = "rules for just what was needed cannot be written"
+		return
+	}
 	var drafts []draft
-	add := func(t *registry.EntityType, tests []ast.Simple, property string, step Step, admits int, plain bool) {
+	add := func(t *registry.EntityType, tests []ast.Simple, property string, r *rung, plain bool) {
 		d := declare(property, "true")
 		if decl := u.rules[0].decl; decl.Important {
 			d.Flag = "important"
@@ -206,7 +201,7 @@ func (n *narrower) replace(u *unit) bool {
 		}
 		// A selector that was unfolded from several gives a rule each.
 		for _, s := range n.selectorsOf(u) {
-			drafts = append(drafts, draft{newRule(n.narrowed(s, t, tests, plain), d), step, admits, originTightened})
+			drafts = append(drafts, draft{rule: newRule(n.narrowed(s, t, tests, plain), d), step: r.step, admits: r.admits, origin: originTightened, rung: r})
 			if plain {
 				break
 			}
@@ -215,7 +210,7 @@ func (n *narrower) replace(u *unit) bool {
 	plainEverywhere := !n.refine && !n.competes(u)
 	rungs := func(list []*rung, t *registry.EntityType, property string) {
 		for _, r := range list {
-			add(t, r.tests(), property, r.step, r.admits, plainEverywhere && contained(u.rules[0].rule.Selector, r))
+			add(t, r.tests(), property, r, plainEverywhere && contained(u.rules[0].rule.Selector, r))
 		}
 	}
 	if files != nil {
@@ -223,29 +218,28 @@ func (n *narrower) replace(u *unit) bool {
 		rungs(files.see, n.t.known.file, "visible")
 		rungs(files.dirs, n.t.known.dir, "visible")
 	}
-	done := map[string]bool{}
+	done, exactly := map[string]bool{}, &rung{step: Exact}
 	for _, r := range carried {
 		t := typeOf(n.t.world.Registry, r.typ)
 		switch r.kind {
 		case allow:
 			if !done[r.typ+"\x00"+r.id] {
 				done[r.typ+"\x00"+r.id] = true
-				add(t, []ast.Simple{nameTest(t, r.id)}, "allow", Exact, 0, plainEverywhere || u.rules[0].rule.Selector.Target.Type != t)
+				add(t, []ast.Simple{nameTest(t, r.id)}, "allow", exactly, plainEverywhere || u.rules[0].rule.Selector.Target.Type != t)
 			}
 		case reach:
 			tests := endpointTests(r.end)
 			if key := ast.FormatSelector(chain(&ast.Compound{Simples: tests})); !done[key] {
 				done[key] = true
-				add(t, tests, "allow", Exact, 0, true)
+				add(t, tests, "allow", exactly, true)
 			}
 		}
 	}
 	u.state = replaced
 	u.instead = drafts
 	for _, r := range carried {
-		u.carries[r] = true
+		u.carries[r] = r.kind != seeDir || u.about(n.t.known.dir)
 	}
-	return true
 }
 
 func endpointTests(e endpoint) []ast.Simple {
@@ -272,7 +266,10 @@ func (n *narrower) filePlanFor(u *unit, carried []*requirement) *filePlan {
 			}
 		case seeFile:
 		case seeDir:
-			p.dir = true
+			// What only lets it appear by its content is not what a rule about it is for.
+			if p.dir = true; !u.about(n.t.known.dir) {
+				continue
+			}
 		case newNames:
 			entries = append(entries, r.id)
 			continue

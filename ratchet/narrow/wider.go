@@ -36,12 +36,18 @@ func (p *proposer) noWider(t, current *trial) error {
 func entityNoWider(t, current *trial, i int) error {
 	e := &t.world.Entities[i]
 	for _, q := range e.Type.Properties {
+		if e.Type.Name == "network" && q.Name == "allow" {
+			continue // one endpoint may lie in another: networkNoWider knows
+		}
 		now, old := t.res.Get(i, q), current.res.Get(i, q)
 		if q.Comparison == registry.Pattern && q.Restrictive == registry.Subset || q.Restrictive == registry.Min {
 			// Of what may not be used at all, it does not matter how.
 			if a := e.Type.Property("allow"); a != nil && !t.res.Get(i, a).Value.Bool() {
 				continue
 			}
+		}
+		if e.Type == t.known.dir && q.Name == "visible" && old.Winner == nil && now.Value.Bool() && current.meetsDir(&requirement{kind: seeDir, id: cleanPath(e.Path())}).ok {
+			continue // it appeared already, by what lies in it
 		}
 		if !asTight(q, now, old) {
 			return fmt.Errorf("the proposal would give %s %s more than the current view: %s", e.Type.Name, diag.Quote(e.ID), q.Name)
