@@ -33,7 +33,7 @@ arguments; 3 a needed outside program is missing.`,
 	root.SetErr(std.err)
 	root.AddCommand(
 		parseCommand(std), fmtCommand(std), checkCommand(std), lintCommand(std), inspectCommand(std), dryRunCommand(std),
-		explainCommand(std), compileCommand(std), runCommand(std), verifyCommand(std), workspaceCommand(std), materializeCommand(std), diffCommand(std), testCommand(std), auditCommand(std), queryCommand(std), ratchetCommand(std),
+		explainCommand(std), compileCommand(std), runCommand(std), observeCommand(std), verifyCommand(std), workspaceCommand(std), materializeCommand(std), diffCommand(std), testCommand(std), auditCommand(std), queryCommand(std), ratchetCommand(std),
 		completionCommand(std), versionCommand(std), docCommand(std),
 	)
 	root.SetHelpCommand(helpCommand())

@@ -125,6 +125,12 @@ func (f *runFlags) run(std *streams, views, command []string) error {
 	if err != nil {
 		return err
 	}
+	if f.observeTo != "" {
+		if err := f.observe(t, &r); err != nil {
+			return err
+		}
+		defer r.forget()
+	}
 	stop := make(chan os.Signal, 4)
 	signal.Notify(stop, runner.Signals()...)
 	defer signal.Stop(stop)
@@ -164,8 +170,8 @@ func (f *runFlags) run(std *streams, views, command []string) error {
 // runCommand runs the command itself.
 func (f *runFlags) runCommand(std *streams, t runner.Target, r *runReport, views []string) error {
 	spec := runner.Spec{Confinement: r.confinement, Values: runner.Values(r.policy.Resolution), Environ: os.Environ(), Command: r.command, Set: r.set, Stop: r.stop}
-	if f.observeTo != "" {
-		spec.Observe = &r.observed
+	if r.observed != nil {
+		spec.Observe, spec.Watch = &r.observed.proxy, r.observed.watch
 	}
 	if r.workspace != nil {
 		spec.Confinement, spec.At = r.workspace.confinement, r.confinement.Root
@@ -206,11 +212,7 @@ func (f *runFlags) status(std *streams, t runner.Target, r *runReport) error {
 		}
 	}
 	if f.observeTo != "" {
-		lines, err := r.observations()
-		if err == nil {
-			err = std.write(f.observeTo, lines)
-		}
-		if err != nil {
+		if err := r.finishObserve(std, f.observeTo); err != nil {
 			return err
 		}
 	}

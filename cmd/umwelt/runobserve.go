@@ -2,123 +2,181 @@ package main
 
 import (
 	"bytes"
-	"encoding/json"
-	"strconv"
-	"time"
+	"fmt"
+	"io"
+	"strings"
 
+	"umwelt/ratchet"
+	"umwelt/ratchet/record"
 	"umwelt/sandbox/runner"
 	"umwelt/sandbox/workspace"
 )
 
-// observationJSON is one line of observations, in the form that the proxy writes, too. No
-// value of a variable stands in it.
-type observationJSON struct {
-	Time       string            `json:"time"` // RFC 3339, UTC
-	Context    map[string]string `json:"context,omitempty"`
-	Taxon      string            `json:"taxon"`
-	Type       string            `json:"type"`
-	ID         string            `json:"id"`
-	Attributes map[string]string `json:"attributes"`
-	Verb       string            `json:"verb"`
-	Outcome    string            `json:"outcome"` // allowed, denied or failed
-	Reason     string            `json:"reason,omitempty"`
+// observed is what --observe collects of a run.
+type observed struct {
+	*recording
+	strace string
+	traced *record.Recording // nil where accesses are not recorded
+	stand  runner.Stand
+	root   string       // the project's, outside
+	proxy  bytes.Buffer // what the proxy decided, as lines
 }
 
-// observations are the lines of a run: the command, what the proxy decided, what came of
-// the workspace, and what was measured.
-func (r *runReport) observations() ([]byte, error) {
-	list := []observationJSON{r.commandLine()}
-	for line := range bytes.Lines(r.observed.Bytes()) {
-		var o observationJSON
-		if err := json.Unmarshal(line, &o); err != nil {
-			return nil, err
-		}
-		list = append(list, o)
+// observe begins to collect what --observe asks for.
+func (f *runFlags) observe(t runner.Target, r *runReport) error {
+	context, err := parseContext(f.context)
+	if err != nil {
+		return err
 	}
-	if r.applied != nil {
-		for _, c := range r.applied.Changes {
-			if o, ok := r.changeLine(c); ok {
-				list = append(list, o)
+	o := &observed{root: r.confinement.Root}
+	if o.recording, err = newRecording(f.observeTo, context); err != nil {
+		return err
+	}
+	o.place = o.outside
+	o.missing = "nothing records them under " + t.Info.Name
+	if o.strace, err = record.Find(o.root); err != nil {
+		o.missing = err.Error()
+	}
+	r.observed = o
+	return nil
+}
+
+// watch lets strace record a sandbox whose command is about to begin. Without strace the
+// command runs all the same, and the observations say what they lack.
+func (o *observed) watch(stand runner.Stand) (<-chan struct{}, error) {
+	if o.strace == "" {
+		return nil, nil
+	}
+	if o.traced != nil {
+		// The sandbox of the first try is gone, and nothing of a command was in it.
+		_, _ = o.traced.Wait()
+		o.traced = nil
+	}
+	o.stand = stand
+	traced, err := record.Attach(o.strace, record.Subject{PID: stand.Leader, Becomes: stand.Becomes, Stages: stand.Stages},
+		record.Options{Dir: stand.Root, Emit: o.add})
+	if err != nil {
+		o.missing = err.Error()
+		return nil, nil
+	}
+	o.traced, o.missing = traced, ""
+	return traced.Lost(), nil
+}
+
+// outside gives an observation the names that its object has outside: what the sandbox
+// shows as the project is the project.
+func (o *observed) outside(ob *ratchet.Observation) bool {
+	switch ob.Type {
+	case "file", "dir", "exec":
+		ob.ID = o.name(ob.ID)
+		for i := range ob.Attributes {
+			if a := &ob.Attributes[i]; a.Name == "from" || a.Name == "to" {
+				a.Value = o.name(a.Value)
 			}
 		}
+	case "network":
+		// What goes through the proxy, the proxy tells better.
+		return o.stand.Proxy == "" || ob.ID != o.stand.Proxy
 	}
-	list = append(list, r.measureLines()...)
-	var out bytes.Buffer
-	context := r.contextMap()
-	for _, o := range list {
-		o.Context = context
-		text, err := json.Marshal(o)
-		if err != nil {
-			return nil, err
+	return true
+}
+
+func (o *observed) name(path string) string {
+	if path == o.stand.Root {
+		return o.root
+	}
+	if rest, ok := strings.CutPrefix(path, strings.TrimSuffix(o.stand.Root, "/")+"/"); ok && rest != "" {
+		return rest
+	}
+	return path
+}
+
+// finishObserve writes the observations of a run: the command, what it did, what the proxy
+// decided, what came of the workspace, and what was measured.
+func (r *runReport) finishObserve(std *streams, to string) error {
+	o := r.observed
+	if o.traced != nil {
+		var err error
+		if o.tally, err = o.traced.Wait(); err != nil {
+			o.tally.Cut(err.Error())
 		}
-		out.Write(append(escapeJSON(text), '\n'))
+		if !o.traced.Began() && r.result.Exit != runner.ExitCannot && r.result.Exit != runner.ExitNotFound {
+			o.tally.Cut("the beginning of the command was not seen")
+		}
 	}
-	return out.Bytes(), nil
+	o.say(std)
+	failed := r.result.Exit == runner.ExitCannot || r.result.Exit == runner.ExitNotFound
+	head := []ratchet.Observation{o.command(r.command, r.result.Started, r.result.Exit, failed && o.program == nil)}
+	var tail []ratchet.Observation
+	for line := range bytes.Lines(o.proxy.Bytes()) {
+		ob, err := ratchet.Parse(line)
+		if err != nil {
+			return fmt.Errorf("the proxy's own line: %w", err)
+		}
+		tail = append(tail, ob)
+	}
+	end := r.result.Started.Add(r.result.Duration)
+	var correct func(*ratchet.Observation)
+	if r.applied != nil {
+		refused := map[string]ratchet.Observation{}
+		for _, c := range r.applied.Changes {
+			if ob, ok := changeLine(c); ok {
+				ob.Time = end
+				tail = append(tail, ob)
+				if ob.Outcome != ratchet.Allowed {
+					refused[ob.ID] = ob
+				}
+			}
+		}
+		if len(refused) > 0 {
+			correct = func(ob *ratchet.Observation) { correctChange(ob, refused) }
+		}
+	}
+	u := r.result.Usage
+	tail = append(tail, measures(end, r.result.Duration, u.User+u.System, u.MaxRSS)...)
+	return std.writeBy(to, false, func(w io.Writer) error { return o.write(w, head, tail, correct) })
 }
 
-func (r *runReport) contextMap() map[string]string {
-	out := map[string]string{}
-	refs, _ := parseContext(r.context) // the policy was loaded with it
-	for _, ref := range refs {
-		out[ref.Type] = utf8Text(ref.ID)
-	}
-	return out
-}
-
-// observation is a line about an entity of a type, at the run's end.
-func (r *runReport) observation(typ, id, verb, outcome string, attributes map[string]string) observationJSON {
-	o := observationJSON{Time: stampText(r.result.Started.Add(r.result.Duration)), Taxon: "world", Type: typ, ID: utf8Text(id),
-		Attributes: attributes, Verb: verb, Outcome: outcome}
-	if t := r.policy.Registry.Type(typ); t != nil {
-		o.Taxon = t.Taxon.Name
-	}
-	return o
-}
-
-func stampText(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) }
-
-func (r *runReport) commandLine() observationJSON {
-	outcome := "allowed"
-	if r.result.Exit == runner.ExitCannot || r.result.Exit == runner.ExitNotFound {
-		outcome = "failed"
-	}
-	words, _ := json.Marshal(utf8Texts(r.command)) // texts never fail
-	o := r.observation("exec", r.command[0], "exec", outcome, map[string]string{"command": string(words), "status": strconv.Itoa(r.result.Exit)})
-	o.Time = stampText(r.result.Started)
-	return o
-}
-
-func (r *runReport) changeLine(c workspace.Change) (observationJSON, bool) {
-	verb, outcome := "write", "allowed"
+// changeLine is what came of a file of the workspace.
+func changeLine(c workspace.Change) (ratchet.Observation, bool) {
+	o := ratchet.Observation{Taxon: "world", Type: "file", ID: string(c.Path), Verb: ratchet.Write, Outcome: ratchet.Allowed,
+		Reason: c.Why, Attributes: ratchet.Attributes("kind", string(c.Kind))}
 	switch c.Outcome {
 	case workspace.NoOp:
-		return observationJSON{}, false
+		return o, false
 	case workspace.Created:
-		verb = "create"
+		o.Verb = ratchet.Create
 	case workspace.Deleted:
-		verb = "delete"
+		o.Verb = ratchet.Delete
 	case workspace.Rejected:
-		outcome = "denied"
+		o.Outcome = ratchet.Denied
 	case workspace.Conflict:
-		outcome = "failed"
+		o.Outcome = ratchet.Failed
 	}
-	typ := "file"
 	if c.Kind == workspace.KindDir {
-		typ = "dir"
+		o.Type = "dir"
 	}
-	o := r.observation(typ, string(c.Path), verb, outcome, map[string]string{"kind": string(c.Kind)})
-	o.Reason = utf8Text(c.Why)
 	return o, true
 }
 
-func (r *runReport) measureLines() []observationJSON {
-	line := func(name string, value int64, unit string) observationJSON {
-		return r.observation("resource", name, "measure", "allowed", map[string]string{"value": strconv.FormatInt(value, 10), "unit": unit})
+// correctChange gives a change that was made in the workspace, and that the project did
+// not take, the outcome that it had in the end.
+func correctChange(o *ratchet.Observation, refused map[string]ratchet.Observation) {
+	switch o.Verb {
+	case ratchet.Write, ratchet.Create, ratchet.Delete, ratchet.Rename:
+		if end, ok := refused[o.ID]; ok && o.Outcome == ratchet.Allowed && (o.Type == "file" || o.Type == "dir") {
+			o.Outcome, o.Reason = end.Outcome, end.Reason
+		}
 	}
-	u := r.result.Usage
-	out := []observationJSON{line("wall-time", r.result.Duration.Milliseconds(), "ms"), line("cpu-time", (u.User + u.System).Milliseconds(), "ms")}
-	if u.MaxRSS > 0 {
-		out = append(out, line("memory", u.MaxRSS, "bytes"))
+}
+
+// forget lets go of what was collected.
+func (r *runReport) forget() {
+	if r.observed == nil {
+		return
 	}
-	return out
+	if r.observed.traced != nil {
+		_, _ = r.observed.traced.Wait()
+	}
+	r.observed.close()
 }

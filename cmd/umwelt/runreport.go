@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -30,7 +29,7 @@ type runReport struct {
 	workspace   *virtual
 	applied     *workspace.Report
 	hooks       []hookResult
-	observed    bytes.Buffer // what the proxy said
+	observed    *observed // nil where nothing is to be observed
 	stop        <-chan os.Signal
 }
 

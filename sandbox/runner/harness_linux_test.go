@@ -56,6 +56,7 @@ type drivenRun struct {
 	Command []string
 	Set     map[string]string
 	Bare    bool
+	Record  string // a file for what strace records of the run, "" for none
 }
 
 // plainNode and plainEnv are what they stand for, without the rules that decided.
@@ -126,6 +127,10 @@ func drive() {
 	signal.Notify(stop, Signals()...)
 	spec := Spec{Confinement: in.confinement(), Values: in.Values, Environ: os.Environ(), Command: in.Command, Set: in.Set,
 		Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Stop: stop, bare: in.Bare}
+	finish := func() {}
+	if in.Record != "" {
+		finish = recorded(&spec, in.Record)
+	}
 	var out driven
 	for _, t := range Targets() {
 		if t.Info.Name == in.Target {
@@ -135,6 +140,7 @@ func drive() {
 			}
 		}
 	}
+	finish()
 	if err := json.NewEncoder(os.NewFile(4, "result")).Encode(out); err != nil {
 		os.Exit(2)
 	}
@@ -201,6 +207,7 @@ type scene struct {
 	values  map[string]string
 	environ []string
 	set     map[string]string
+	record  string
 	stdin   *os.File
 	files   []*os.File // inherited from number 5 on
 }
@@ -339,7 +346,7 @@ func (s *scene) start(w way, command ...string) *driver {
 	configR.Close()
 	resultW.Close()
 	in := drivenRun{Target: w.target, Root: s.c.Root, Tree: plain(s.c.Tree), System: s.c.System, Open: s.c.Network.Open, Deny: s.c.Network.Deny,
-		Path: s.c.SearchPath, Values: s.values, Command: command, Set: s.set, Bare: w.bare}
+		Path: s.c.SearchPath, Values: s.values, Command: command, Set: s.set, Bare: w.bare, Record: s.record}
 	for _, e := range s.c.Env {
 		in.Env = append(in.Env, plainEnv{e.Name, e.Set})
 	}
