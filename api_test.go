@@ -225,10 +225,11 @@ func TestCheck(t *testing.T) {
 @property crate.only-kinds { type: set of identifier; comparison: "in"; restrictive: subset; description: "Kinds."; }
 @property crate.any-of-seals { type: set of identifier; comparison: "overlap"; restrictive: subset; description: "Seals."; }
 @property crate.say-pattern { type: list of string; comparison: "pattern"; restrictive: subset; description: "Words."; }
+@property crate.never-pattern { type: list of string; comparison: "pattern"; restrictive: superset; description: "Words."; }
 @property crate.tags { type: set of identifier; description: "Tags."; }
 `)}},
 		Views: []*umwelt.Source{{Name: "v.umw", Text: []byte(`
-crate { open: true; colour: red; max-load: 1MB; min-age: 3; only-kinds: a, b; any-of-seals: x, y; say-pattern: "git *", ls; tags: p, q; }
+crate { open: true; colour: red; max-load: 1MB; min-age: 3; only-kinds: a, b; any-of-seals: x, y; say-pattern: "git *", ls; never-pattern: "rm *"; tags: p, q; }
 crate#box { any-of-seals: y, z; }
 `)}},
 		World: &umwelt.Source{Name: "w.world.yml", Text: []byte("entities: [{ type: crate, id: box }]")},
@@ -248,6 +249,7 @@ crate#box { any-of-seals: y, z; }
 		{"only-kinds", "a", true}, {"only-kinds", "b|a", true}, {"only-kinds", "a|c", false},
 		{"any-of-seals", "y", true}, {"any-of-seals", "x|z", true}, {"any-of-seals", "x", false},
 		{"say-pattern", "git push", true}, {"say-pattern", "ls", true}, {"say-pattern", "rm", false}, {"say-pattern", "ls|rm", false},
+		{"say-pattern", "git log && rm x", false}, {"never-pattern", "ls|ls x", true}, {"never-pattern", "ls|ls; rm x", false},
 		{"tags", "q|p", true}, {"tags", "p", false},
 	} {
 		want := strings.Split(c.want, "|")
