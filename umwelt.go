@@ -358,15 +358,19 @@ func WorldOptions(o Options, reg *registry.Registry) world.Options {
 	}
 }
 
+// WorldPaths are where FindWorld looks, in order.
+func WorldPaths(root string, views []string) []string {
+	var out []string
+	if len(views) > 0 && views[0] != "-" {
+		out = append(out, strings.TrimSuffix(views[0], filepath.Ext(views[0]))+".world.yml")
+	}
+	return append(out, filepath.Join(root, "umwelt.world.yml"))
+}
+
 // FindWorld is the world file that stands for none being named: the first view's sibling
 // of the same stem, else umwelt.world.yml in the root, else "".
 func FindWorld(root string, views []string) string {
-	var candidates []string
-	if len(views) > 0 && views[0] != "-" {
-		candidates = append(candidates, strings.TrimSuffix(views[0], filepath.Ext(views[0]))+".world.yml")
-	}
-	candidates = append(candidates, filepath.Join(root, "umwelt.world.yml"))
-	for _, path := range candidates {
+	for _, path := range WorldPaths(root, views) {
 		// Anything but "it does not exist" is left for reading the file to report: an
 		// unreadable world file must not turn into the implicit world.
 		if _, err := os.Lstat(path); err == nil || !errors.Is(err, fs.ErrNotExist) {

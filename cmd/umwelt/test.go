@@ -97,7 +97,7 @@ func (f *testFlags) file(std *streams, path string, report *testReport) {
 	out.list = list
 	if f.judge(out.list) == nil {
 		var p *umwelt.Policy
-		if out.list = append(out.list, missing(path, file)...); f.judge(out.list) == nil {
+		if out.list = append(out.list, missing(path, file, report)...); f.judge(out.list) == nil {
 			p = f.subject(path, file, report)
 			out.list = append(out.list, p.Diagnostics...)
 		}
@@ -126,8 +126,8 @@ func (f *testFlags) file(std *streams, path string, report *testReport) {
 }
 
 // missing are the files that a test file names and that cannot be had, each where it is
-// named.
-func missing(path string, file *policytest.File) (list diag.List) {
+// named. All that it names counts as read, so that it is noticed when what is missing comes.
+func missing(path string, file *policytest.File, report *testReport) (list diag.List) {
 	named := slices.Concat(file.Views, file.Vocabularies)
 	for _, t := range []*policytest.Text{file.World, file.Root} {
 		if t != nil {
@@ -136,6 +136,9 @@ func missing(path string, file *policytest.File) (list diag.List) {
 	}
 	for _, t := range named {
 		at := filepath.Join(filepath.Dir(path), filepath.FromSlash(t.Value))
+		if file.Root == nil || t != *file.Root {
+			report.read = append(report.read, at)
+		}
 		if _, err := os.Stat(at); err != nil {
 			list.Errorf(diag.Unreadable, t.At, "%s cannot be read: %v", diag.Quote(at), cause(err))
 		}
@@ -172,7 +175,10 @@ func (f *testFlags) subject(path string, file *policytest.File, report *testRepo
 			inlineWorld(p, o, file.Inline, dir)
 		}
 	}
-	report.read = append(append(report.read, o.Vocabularies...), views...) // those that cannot be read, too
+	report.read = append(report.read, o.Vocabularies...)
+	if file.World == nil && file.Inline == nil {
+		report.read = append(report.read, umwelt.WorldPaths(o.Root, views)...) // one that comes would count
+	}
 	for _, src := range p.Sources {
 		report.read = append(report.read, src.Name)
 	}

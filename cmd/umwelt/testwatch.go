@@ -35,7 +35,8 @@ func (f *testFlags) watchFiles(ctx context.Context, std *streams, paths []string
 			if before != nil {
 				fmt.Fprintf(std.err, "umwelt: a file has changed\n")
 			}
-			watched = f.once(std, paths)
+			// What was read before stays watched: it may have gone, and come back.
+			watched = union(f.once(std, paths), watched)
 			// What the run has read counts as it was before the run, or else as it is now.
 			after := fileStamps(watched)
 			for path := range after {
@@ -56,6 +57,14 @@ func (f *testFlags) watchFiles(ctx context.Context, std *streams, paths []string
 	}
 }
 
+// union is all paths of both lists, in order, as far as they may be watched.
+func union(a, b []string) []string {
+	out := slices.Concat(a, b)
+	slices.Sort(out)
+	out = slices.Compact(out)
+	return out[:min(len(out), mostWatched)]
+}
+
 // once runs the tests and reports, whatever comes of it, and gives the files that were
 // read.
 func (f *testFlags) once(std *streams, paths []string) []string {
@@ -69,10 +78,7 @@ func (f *testFlags) once(std *streams, paths []string) []string {
 	if report == nil {
 		return nil
 	}
-	read := slices.Clone(report.read)
-	slices.Sort(read)
-	read = slices.Compact(read)
-	return read[:min(len(read), mostWatched)]
+	return union(report.read, nil)
 }
 
 func fileStamps(paths []string) map[string]fileStamp {
