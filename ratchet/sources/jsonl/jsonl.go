@@ -55,6 +55,10 @@ func From(r io.Reader, name string, emit func(ratchet.Observation) error) (ratch
 		if o.At == (ratchet.Place{}) {
 			o.At = ratchet.Place{File: name, Line: number}
 		}
+		// What recorded a run says so on the line of its command where it did not see all.
+		if accesses := o.Attribute("accesses"); o.Verb == ratchet.Exec && accesses != "" && accesses != "recorded" {
+			sink.Tally.Cut(record.Clip("what the command did is " + accesses + ": " + o.Attribute("why")))
+		}
 		sink.Tally.Observations++
 		return emit(o)
 	})

@@ -37,6 +37,25 @@ func TestAnErrorOfTheReaderIsGivenBack(t *testing.T) {
 	}
 }
 
+// A run of which not all was recorded makes a partial record.
+func TestAccessesThatWereNotRecorded(t *testing.T) {
+	for _, tt := range []struct {
+		attributes string
+		why        string
+	}{
+		{`{"accesses":"recorded"}`, ""},
+		{`{"command":"[]"}`, ""},
+		{`{"accesses":"partial","why":"strace ended before what it recorded"}`, "what the command did is partial: strace ended before what it recorded"},
+		{`{"accesses":"not recorded","why":"strace is not installed"}`, "what the command did is not recorded: strace is not installed"},
+	} {
+		line := `{"type":"exec","id":"/bin/a","attributes":` + tt.attributes + `,"verb":"exec","outcome":"allowed"}` + "\n"
+		tally, err := From(strings.NewReader(line), "f", func(ratchet.Observation) error { return nil })
+		if err != nil || tally.Partial != (tt.why != "") || tally.Why != tt.why {
+			t.Errorf("%s: %+v, %v", tt.attributes, tally, err)
+		}
+	}
+}
+
 func TestBounded(t *testing.T) {
 	sourcetest.Bounded(t, Source, "", func(i int) string {
 		return fmt.Sprintf(`{"type":"file","id":"src/%d","attributes":{"x":%q},"verb":"read","outcome":"allowed"}`+"\n", i, strings.Repeat("x", 500))

@@ -7,7 +7,8 @@ import (
 
 // Arguments are the arguments of strace that record into a log all that this reader takes
 // up and little else. What is run follows them, best behind "--". Descriptors carry their
-// paths (-y), so that the calls which only move descriptors are left out.
+// paths (-y), so that the calls which only move descriptors are left out. Of signals it
+// writes those that can end a process: without them it would not write of such an end.
 func Arguments(log string) []string {
 	var names []string
 	for name, s := range specs {
@@ -18,5 +19,5 @@ func Arguments(log string) []string {
 		}
 	}
 	slices.Sort(names)
-	return []string{"-f", "-y", "-ttt", "-s", "4096", "-e", "signal=none", "-e", "trace=" + strings.Join(names, ","), "-o", log}
+	return []string{"-f", "-y", "-ttt", "-s", "4096", "-e", "signal=!SIGCHLD,SIGCONT,SIGURG,SIGWINCH", "-e", "trace=" + strings.Join(names, ","), "-o", log}
 }
