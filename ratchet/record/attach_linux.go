@@ -44,7 +44,7 @@ func Attach(program string, subject Subject, o Options) (*Recording, error) {
 		return nil, err
 	}
 	// Its descriptor 3 is the pipe. It runs nothing, so that nobody inherits it.
-	cmd := &exec.Cmd{Path: program, Args: arguments("--decode-pids=pidns", "-o", "/dev/fd/3", "-p", strconv.Itoa(subject.PID)), Env: environment, Dir: "/"}
+	cmd := &exec.Cmd{Path: program, Args: arguments("/dev/fd/3", "--decode-pids=pidns", "-p", strconv.Itoa(subject.PID)), Env: environment, Dir: "/"}
 	cmd.Stderr, cmd.ExtraFiles = said, []*os.File{s.w}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Pdeathsig: unix.SIGKILL}
 	r := &Recording{cmd: cmd, stream: s, begin: b, ended: make(chan struct{}), lost: make(chan struct{})}

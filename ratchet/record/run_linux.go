@@ -43,7 +43,7 @@ func Run(program string, c Command, o Options) (Result, error) {
 	log := fmt.Sprintf("/proc/%d/fd/%d", os.Getpid(), s.w.Fd())
 	// With -DDD the command is the child, and strace is in a session of its own, where no
 	// key of the terminal reaches it.
-	cmd := &exec.Cmd{Path: program, Args: append(arguments("-q", "-DDD", "--seccomp-bpf", "-o", log, "--"), c.Argv...), Env: os.Environ()}
+	cmd := &exec.Cmd{Path: program, Args: append(arguments(log, "-q", "-DDD", "--seccomp-bpf", "--"), c.Argv...), Env: os.Environ()}
 	// A file that is nil is none in an interface, either.
 	if c.Stdin != nil {
 		cmd.Stdin = c.Stdin

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"umwelt/diag"
+	"umwelt/ratchet/sources/strace"
 )
 
 // Find finds strace and tries whether it may trace. One that lies below root is none:
@@ -55,28 +56,9 @@ func refused(said []byte, err error) error {
 	return &MissingError{"strace may not trace here: " + what, how}
 }
 
-// calls are the system calls that are traced: all that name a file, start a program or a
-// process, change where relative names lead, or reach the network. A question mark lets
-// strace do without those that an architecture has not.
-var calls = []string{
-	"%file", "?clone", "?clone2", "?clone3", "?fork", "?vfork",
-	"socket", "connect", "bind", "?sendto", "?sendmsg", "?sendmmsg",
-	"?close", "?close_range", "?dup", "?dup2", "?dup3", "?fcntl", "?fcntl64", "?fchdir", "?setns", "?unshare", "?memfd_create",
-	"?open_by_handle_at", "?pidfd_getfd", "?io_uring_setup",
-	"?getdents", "?getdents64", "?ftruncate", "?ftruncate64", "?fchmod", "?fchown", "?fchown32", "?fsetxattr", "?fremovexattr",
-}
-
-// argumentBytes bounds each text that strace writes of a command's arguments. Names of
-// files are never cut.
-const argumentBytes = 4096
-
-// signals are those that strace writes of: all that can end a process. Without one, strace
-// would not write of the process's end, either.
-const signals = "!SIGCHLD,SIGCONT,SIGURG,SIGWINCH"
-
-// arguments are strace's, but for what it traces and where it writes.
-func arguments(more ...string) []string {
-	return append([]string{"strace", "-f", "-y", "-ttt", "-s", strconv.Itoa(argumentBytes), "-e", "signal=" + signals, "-e", "trace=" + strings.Join(calls, ",")}, more...)
+// arguments are strace's: those that its reader wants, and more.
+func arguments(log string, more ...string) []string {
+	return append(append([]string{"strace"}, strace.Arguments(log)...), more...)
 }
 
 var errLost = errors.New("strace ended before what it recorded")
