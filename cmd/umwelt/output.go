@@ -102,6 +102,7 @@ func writeFile(path string, isNew bool, text func(io.Writer) error) error {
 	}
 	dir := filepath.Dir(path)
 	aside := filepath.Join(dir, ".umwelt-"+rand.Text())
+	defer removeWhenStopped(aside)()
 	f, err := os.OpenFile(aside, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
 	if err != nil {
 		return err

@@ -87,6 +87,29 @@ func TestWorkdir(t *testing.T) {
 	}
 }
 
+// TestWorkdirAndMounts holds that no mount of the world takes the project's place or has it
+// made inside of something else.
+func TestWorkdirAndMounts(t *testing.T) {
+	for _, tt := range []struct {
+		mount Mount
+		bad   bool
+	}{
+		{Mount{Path: "/a/p", Source: "/x", Type: "bind"}, true},
+		{Mount{Path: "/a/p", Type: "tmpfs"}, true},
+		{Mount{Path: "/a", Source: "/x", Type: "bind"}, true},
+		{Mount{Path: "/a", Source: "/x", Type: "symlink"}, true},
+		{Mount{Path: "/a", Source: "/a", Type: "bind"}, false},
+		{Mount{Path: "/a", Type: "tmpfs"}, false},
+		{Mount{Path: "/a/p/x", Source: "/x", Type: "bind"}, false},
+		{Mount{Path: "/a/pp", Source: "/x", Type: "bind"}, false},
+	} {
+		c := Confinement{Root: "/a/p", System: []Mount{tt.mount}}
+		if _, problem := c.Workdir(""); (problem != "") != tt.bad {
+			t.Errorf("%v: %q", tt.mount, problem)
+		}
+	}
+}
+
 func TestBare(t *testing.T) {
 	if len((&Confinement{System: []Mount{{Path: "/proc", Type: "proc"}}}).Bare()) != 1 {
 		t.Error("a sandbox without programs is passed over in silence")

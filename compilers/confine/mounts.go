@@ -74,6 +74,9 @@ func (r *reader) readMounts(tree *Node) []Mount {
 			r.problems.Errorf(diag.BadPath, at, "nothing stands at %s, so mounting there would leave a new file in the project", diag.Quote(m.Path)).
 				Hint = "make an empty directory there first, or mount it outside the project"
 		}
+		if below(m.Path, root) {
+			r.note(Source{}, partial, "the mount "+diag.Quote(m.Path)+" stands over a part of the project, where no rule about files holds")
+		}
 		if m.Type == "bind" && (m.Source == root || below(m.Source, root)) {
 			r.note(Source{}, partial, "the mount "+diag.Quote(m.Path)+" shows a part of the project, where no rule about files holds")
 		}

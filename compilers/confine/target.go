@@ -28,6 +28,14 @@ func (c *Confinement) Workdir(option string) (string, string) {
 	case dir != c.Root && systemDirectory(dir):
 		return "", "the project cannot stand at " + diag.Quote(dir) + ", where it would hide the system or lie in it"
 	}
+	for _, m := range c.System {
+		switch {
+		case m.Path == dir:
+			return "", "the world mounts something at " + diag.Quote(dir) + ", where the project is to stand"
+		case below(dir, m.Path) && (m.Type == "symlink" || m.Type == "bind" && m.Source != m.Path):
+			return "", "the project is to stand at " + diag.Quote(dir) + ", which lies in the mount " + diag.Quote(m.Path) + " of something else"
+		}
+	}
 	return dir, ""
 }
 
