@@ -191,7 +191,7 @@ func (r *result) parse(b []byte) bool {
 	if ok && len(rest) > 0 && rest[0] == '<' {
 		r.note = rest
 	}
-	if pid, found := outside(rest); found {
+	if pid, found := outside(skipComm(rest)); found {
 		r.value = pid
 	}
 	return ok
@@ -291,10 +291,31 @@ func notedPath(dst, note []byte) []byte {
 		return nil
 	}
 	text, ok := unescape(dst, inner)
-	if !ok || bytes.IndexByte(text, 0) >= 0 || bytes.HasPrefix(text, []byte("/memfd:")) {
+	if !ok || !isClean(text) || bytes.HasPrefix(text, []byte("/memfd:")) {
 		return nil
 	}
 	return text
+}
+
+// isClean reports whether a path is as the kernel tells one: absolute, with no empty part, no
+// "." and no ".." in it.
+func isClean(path []byte) bool {
+	if len(path) == 0 || len(path) > maxPath || path[0] != '/' || bytes.IndexByte(path, 0) >= 0 {
+		return false
+	}
+	for rest := path[1:]; len(rest) > 0; {
+		part := rest
+		i := bytes.IndexByte(rest, '/')
+		if i >= 0 {
+			part, rest = rest[:i], rest[i+1:]
+		} else {
+			rest = nil
+		}
+		if len(part) == 0 || i >= 0 && len(rest) == 0 || part[0] == '.' && (len(part) == 1 || len(part) == 2 && part[1] == '.') {
+			return false
+		}
+	}
+	return true
 }
 
 // descriptor is a descriptor's number and what -y says of it, from "<" on.

@@ -72,7 +72,7 @@ func TestBounds(t *testing.T) {
 			return fmt.Sprintf(`rename("/d%d", "/e%d") = 0`, i, i)
 		}},
 		{"names", 150_000, func(i int) string { return fmt.Sprintf(`open("/%d%s", O_RDONLY) = 3`, i, long[:200]) }},
-		{"commands", 60_000, func(i int) string { return fmt.Sprintf(`execve("/bin/x", ["x", "%d"], 0x7) = 0`, i) }},
+		{"commands", 20_000, func(i int) string { return fmt.Sprintf(`execve("/bin/x", ["x", "%d"], 0x7) = 0`, i) }},
 		{"unknown calls", 30_000, func(i int) string { return fmt.Sprintf(`call_%d() = 0`, i) }},
 		{"long paths", 20, func(i int) string { return `open("/` + long + `", O_RDONLY) = 3` }},
 		{"a path that climbs", 20, func(i int) string { return `open("/` + strings.Repeat("x/../", 200_000) + `", O_RDONLY) = 3` }},

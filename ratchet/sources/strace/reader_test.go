@@ -163,11 +163,12 @@ execve("/bin/sh", ["sh", "-c", "a long te"...], 0x7 /* 2 vars */) = 0
 execve("/bin/sh", ["sh", "x", ...], 0x7 /* 2 vars */) = 0
 execve("./missing", 0x7ffd, 0x7 /* 2 vars */) = -1 ENOENT (No such file or directory)
 execve("./locked", ["\377"], 0x7 /* 2 vars */) = -1 EACCES (Permission denied)
+execve("/bin/curl", ["curl", "--token", "hunter2"], 0x7 /* 2 vars */) = 0
 openat(AT_FDCWD, "/p", O_RDONLY|O_CLOEXEC) = 3
 execveat(3, "", ["p"], 0x7 /* 2 vars */, AT_EMPTY_PATH) = 0`,
 		want: []string{`exec exec /bin/sh command=["sh","-c","echo \"hi\"\n"]`, `exec exec /bin/sh command=["sh","-c","a long te"] cut=true`,
 			`exec exec /bin/sh command=["sh","x"] cut=true`, "exec exec /w/missing failed ENOENT cut=true",
-			"exec exec /w/locked denied EACCES command=[\"\uFFFD\"]", "file read /p", `exec exec /p command=["p"]`},
+			"exec exec /w/locked denied EACCES command=[\"\uFFFD\"]", `exec exec /bin/curl command=["curl","--token","REDACTED"]`, "file read /p", `exec exec /p command=["p"]`},
 	},
 	{
 		name: "calls that a signal interrupts",
@@ -325,6 +326,18 @@ getdents64(8, 0x7 /* 2 entries */, 1000) = 48`,
 11 +++ exited with 0 +++
 10 +++ exited with 0 +++`,
 		want: []string{"dir stat /d", "file read /d/a", "file read /d/b", "file read /d/c"},
+	},
+	{
+		name: "numbers of another pid namespace",
+		log: `10 chdir("/d") = 0
+10 fork() = 2 /* 12 in strace's PID NS */
+10 fork() = 3<x> /* 13 in strace's PID NS */
+13 openat(AT_FDCWD, "a", O_RDONLY) = 3
+12 openat(AT_FDCWD, "b", O_RDONLY) = 3
+12 +++ exited with 0 +++
+13 +++ exited with 0 +++
+10 +++ exited with 0 +++`,
+		want: []string{"dir stat /d", "file read /d/a", "file read /d/b"},
 	},
 	{
 		name: "lines without a number",

@@ -2,10 +2,10 @@ package strace
 
 import (
 	"bytes"
-	"encoding/json"
 	"strings"
 
 	"umwelt/ratchet"
+	"umwelt/ratchet/sources/internal/record"
 )
 
 // doState takes up the calls that change what a process is, has and shares.
@@ -34,7 +34,7 @@ func (r *reader) doState(p *proc) {
 		}
 	case opGetcwd:
 		r.stand(p, nil)
-		if text, cut, ok := decode(r.scratch, c.arg(0)); ok && !cut && len(text) > 0 && text[0] == '/' && !p.fs.lost {
+		if text, cut, ok := decode(r.scratch, c.arg(0)); ok && !cut && isClean(text) && !p.fs.lost {
 			r.w1.path = append(append(r.w1.path[:0], p.fs.root...), text...)
 			if len(p.fs.root) > 0 && len(text) == 1 {
 				r.w1.path = r.w1.path[:len(p.fs.root)]
@@ -286,7 +286,7 @@ func (r *reader) doExec(p *proc) {
 	}
 }
 
-// command is the words of a program as a JSON list. cut says that some, or the end of one,
+// command is the words of a program as a JSON list, without secrets. cut says that some, or the end of one,
 // are missing, because strace left them out or because they are too many.
 type command struct {
 	words string
@@ -332,7 +332,7 @@ func words(arg []byte) (list string, cut bool) {
 			cut = true
 			break
 		}
-		words = append(words, strings.ToValidUTF8(string(text), "\uFFFD"))
+		words = append(words, string(text))
 		b = b[end:]
 		if rest, found := bytes.CutPrefix(b, []byte("...")); found {
 			b, cut = rest, true
@@ -341,9 +341,5 @@ func words(arg []byte) (list string, cut bool) {
 	if len(words) == 0 {
 		return "", cut
 	}
-	text, err := json.Marshal(words)
-	if err != nil {
-		return "", true
-	}
-	return string(text), cut
+	return record.Command(words), cut
 }
