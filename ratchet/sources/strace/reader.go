@@ -77,7 +77,7 @@ func newReader(dir string, emit func(ratchet.Observation) error) *reader {
 		dir: dir, emit: emit, gen: 1, soleAt: -1,
 		procs: map[int64]*proc{}, attached: map[int64]bool{}, places: map[string]*place{}, nodes: map[string]*node{},
 		errnos: map[string]string{}, commands: map[string]command{}, scratch: make([]byte, 0, 8192), noted: make([]byte, 0, 8192),
-		waiting: waiting{of: map[int64][]record{}},
+		waiting: waiting{of: map[int64][]line{}},
 	}
 }
 
@@ -523,8 +523,8 @@ func isResumed(b []byte, name string) bool {
 	return ok && bytes.HasPrefix(rest, []byte(name)) && bytes.HasPrefix(rest[len(name):], resumed)
 }
 
-// record is a line that waits for its process to be known.
-type record struct {
+// line is a line that waits for its process to be known.
+type line struct {
 	body, clock []byte
 	at          ratchet.Place
 }
@@ -532,7 +532,7 @@ type record struct {
 // waiting are the lines of processes of which it is not known yet whose children they are:
 // several forks had not returned when they first spoke.
 type waiting struct {
-	of     map[int64][]record
+	of     map[int64][]line
 	order  []int64
 	bytes  int
 	closed bool // nothing else may wait: lines that waited are being taken up
@@ -554,7 +554,7 @@ func (r *reader) wait(pid int64, b []byte) {
 	if !w.has(pid) {
 		w.order = append(w.order, pid)
 	}
-	w.of[pid] = append(w.of[pid], record{bytes.Clone(b), bytes.Clone(r.clock), r.at})
+	w.of[pid] = append(w.of[pid], line{bytes.Clone(b), bytes.Clone(r.clock), r.at})
 	if w.bytes += len(b) + waitCost; w.bytes > maxWaiting {
 		r.release()
 	}
