@@ -47,7 +47,6 @@ type comparison struct {
 type entityPair struct {
 	entity   *world.Entity
 	old, new int32
-	same     bool // the worlds say the same of it
 }
 
 // pairKey is equal for entities that get the same answers on both sides in every context.
@@ -71,37 +70,39 @@ func (c *comparison) pair() {
 		if a != b {
 			j = a.Find(e.Type, e.ID)
 		}
-		c.pairs = append(c.pairs, entityPair{e, int32(j), int32(i), j >= 0 && sameFacts(a, b, j, i)})
+		c.pairs = append(c.pairs, entityPair{e, int32(j), int32(i)})
+		c.drifted = c.drifted || j < 0 || !sameFacts(a, b, j, i)
 	}
 	if a != b {
 		for i := range a.Entities {
 			if e := &a.Entities[i]; b.Find(e.Type, e.ID) < 0 {
-				c.pairs = append(c.pairs, entityPair{e, int32(i), -1, false})
+				c.pairs = append(c.pairs, entityPair{e, int32(i), -1})
+				c.drifted = true
 			}
 		}
 	}
-	c.drifted = !slices.Equal(c.old.fixed, c.new.fixed) || slices.ContainsFunc(c.pairs, func(p entityPair) bool { return !p.same })
+	c.drifted = c.drifted || !slices.Equal(c.old.fixed, c.new.fixed)
 	slices.SortStableFunc(c.pairs, func(x, y entityPair) int {
 		return cmp.Or(cmp.Compare(x.entity.Type.Index, y.entity.Type.Index), strings.Compare(x.entity.ID, y.entity.ID))
 	})
 }
 
-// sameFacts reports whether two worlds say the same of an entity and of what it lies in, as
-// far as answers can depend on it.
+// sameFacts reports whether two worlds say the same of an entity, as far as answers can
+// depend on it.
 func sameFacts(a, b *world.World, i, j int) bool {
 	if a == b {
 		return true
 	}
-	for at, bt := int32(i), int32(j); ; {
-		x, y := &a.Entities[at], &b.Entities[bt]
-		if x.Type != y.Type || x.ID != y.ID || !slices.Equal(x.Classes, y.Classes) || !sameAttributes(x.Attributes, y.Attributes) {
-			return false
-		}
-		at, bt = x.Parent, y.Parent
-		if at == world.NoParent || bt == world.NoParent {
-			return at == bt
-		}
+	x, y := &a.Entities[i], &b.Entities[j]
+	if !slices.Equal(x.Classes, y.Classes) || !sameAttributes(x.Attributes, y.Attributes) || x.Listed != y.Listed ||
+		(x.Provenance.Origin == world.Referenced) != (y.Provenance.Origin == world.Referenced) {
+		return false // what only a view names is not active by itself
 	}
+	if x.Parent == world.NoParent || y.Parent == world.NoParent {
+		return x.Parent == y.Parent
+	}
+	p, q := &a.Entities[x.Parent], &b.Entities[y.Parent]
+	return p.Type == q.Type && p.ID == q.ID
 }
 
 func sameAttributes(a, b []world.Attribute) bool {
@@ -129,7 +130,8 @@ func (c *comparison) suspects() []suspect {
 		if p.new >= 0 {
 			k.new, k.hasNow = int32(c.new.engine.Cohort(int(p.new))), c.new.grants(p.entity)
 		}
-		if p.same && k.hadGrant == k.hasNow && !followsOthers(p.entity.Type) &&
+		// What is active by itself, and what it is like, is up to the whole world.
+		if !c.drifted && k.hadGrant == k.hasNow && !followsOthers(p.entity.Type) &&
 			c.old.sign(int(k.old), c.names) == c.new.sign(int(k.new), c.names) {
 			continue
 		}

@@ -1,10 +1,15 @@
 package policydiff_test
 
 import (
+	"slices"
 	"testing"
+
+	"pgregory.net/rapid"
 
 	"umwelt/cascade"
 	"umwelt/policydiff"
+	"umwelt/registry"
+	"umwelt/world"
 )
 
 // TestWorlds compares a policy over the world that it had with one over the world that there
@@ -47,4 +52,84 @@ func TestWorlds(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestFindsEveryDrift is TestFindsEveryDifference between two worlds. What only one of them
+// has cannot be active in the other, and is permitted nothing there.
+func TestFindsEveryDrift(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		g := gen{t}
+		old, now := g.views()
+		a, b := bind(t, "a.umw", old), bind(t, "b.umw", now)
+		s := sides{cascade.New(load(t, g.world(), a, b), a), cascade.New(load(t, g.world(), a, b), b)}
+		r, list := policydiff.Compare([]policydiff.Pair{{Old: s.a, New: s.b}}, policydiff.Options{MaxContexts: 1000})
+		if list.HasErrors() {
+			t.Fatalf("%v", list.Err())
+		}
+		if r.Left > 0 {
+			return
+		}
+		found := map[string]bool{}
+		for _, g := range r.Groups {
+			for _, e := range g.Entities {
+				if g.Property != nil && !g.Later {
+					found[e.Type.Name+" "+e.ID+" "+g.Property.Name+" "+valueText(g.Old.Values[0])+" "+valueText(g.New.Values[0])] = true
+				}
+			}
+		}
+		real := map[string]bool{}
+		for _, refs := range contexts() {
+			known := func(e, other *cascade.Engine) ([]cascade.Ref, bool) {
+				var out []cascade.Ref
+				for _, ref := range refs {
+					switch typ := vocabulary.Type(ref.Type); {
+					case e.World().Find(typ, ref.ID) >= 0:
+						out = append(out, ref)
+					case other.World().Find(typ, ref.ID) < 0:
+						return nil, false
+					}
+				}
+				return out, true
+			}
+			olds, ok := known(s.a, s.b)
+			news, _ := known(s.b, s.a)
+			if !ok {
+				continue
+			}
+			ra, list := s.a.Resolve(olds)
+			rb, more := s.b.Resolve(news)
+			if list.HasErrors() || more.HasErrors() {
+				t.Fatalf("%v %v", list, more)
+			}
+			value := func(r *cascade.Resolution, e *world.Entity, p *registry.Property) (*registry.Value, bool) {
+				i := r.World().Find(e.Type, e.ID)
+				switch {
+				case i >= 0:
+					return r.Get(i, p).Value, true
+				case p.Type.Kind == registry.Boolean && p.Restrictive != registry.NoDirection:
+					return p.RestrictiveBool(), true
+				}
+				return nil, false
+			}
+			for _, e := range slices.Concat(s.a.World().Entities, s.b.World().Entities) {
+				for _, p := range e.Type.Properties {
+					x, had := value(ra, &e, p)
+					y, has := value(rb, &e, p)
+					if !had || !has || x.Equal(y) {
+						continue
+					}
+					key := e.Type.Name + " " + e.ID + " " + p.Name + " " + valueText(x) + " " + valueText(y)
+					if !found[key] && p.Comparison != registry.Overlap {
+						t.Fatalf("%s in %v is not found:\n%s", key, refs, print(r))
+					}
+					real[key] = true
+				}
+			}
+		}
+		for key := range found {
+			if !real[key] {
+				t.Fatalf("%s is found and not so", key)
+			}
+		}
+	})
 }
