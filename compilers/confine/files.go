@@ -60,6 +60,7 @@ func (r *reader) readTree() *Node {
 	}
 	root := r.root(files, uses)
 	grow(root, weave(places, left))
+	r.tieTwins(root, files)
 	return root
 }
 

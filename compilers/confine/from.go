@@ -28,6 +28,8 @@ type reader struct {
 	unsure   unsure     // where the tightest reading holds
 	aside    unsure     // where the usual one does
 	unknown  []Lowering // directories that hold what the world may not know
+	twins    [][]string // see Confinement.Twins
+	tied     []Lowering // files of which another name may do less
 }
 
 // Options say how a resolution is read.
@@ -73,12 +75,13 @@ func FromWith(res *cascade.Resolution, o Options) (*Confinement, diag.List) {
 	c.System = r.readMounts(tree)
 	var lowered []Lowering
 	c.Plan, lowered = Plan(tree)
-	c.Tree = tree
+	c.Tree, c.Twins = tree, r.twins
 	c.Usual = o.Usual
 	c.ByName = append(r.unsure.most(), r.aside.most()...)
 	r.notes = append(r.notes, r.unsure.notes(whyLater, whyFixed)...)
 	r.notes = append(r.notes, r.aside.notes(whyUsual, whyUsualFixed)...)
 	r.notes = append(r.notes, LoweringNotes(r.unknown)...)
+	r.notes = append(r.notes, LoweringNotes(r.tied)...)
 	r.notes = append(r.notes, LoweringNotes(lowered)...)
 	r.noteLeft(c.Plan)
 	c.Env = r.readEnv()

@@ -7,11 +7,18 @@ import (
 
 // Protect takes away the right to change some paths, whatever the policy says of them,
 // and plans the mounts anew. The paths are relative to the root, and something stands at
-// each of them. The result is those that could be changed before. A path below which the
+// each of them; other names of the same files count as given too. The result is those that
+// could be changed before. A path below which the
 // world knows nothing counts as the directory that is nearest above it says.
 func (c *Confinement) Protect(paths ...string) []string {
 	var changed []string
-	for _, path := range paths {
+	all := slices.Clone(paths)
+	for _, twins := range c.Twins {
+		if slices.ContainsFunc(twins, func(p string) bool { return slices.Contains(paths, p) }) {
+			all = append(all, slices.DeleteFunc(slices.Clone(twins), func(p string) bool { return slices.Contains(all, p) })...)
+		}
+	}
+	for _, path := range all {
 		if c.Tree.protect(strings.Split(path, "/")) {
 			changed = append(changed, path)
 		}

@@ -10,11 +10,12 @@ import (
 
 // Confinement is the whole of what an OS-altitude target needs to know.
 type Confinement struct {
-	Root       string  // the project root on the host, absolute
-	System     []Mount // mounts the world declares (system directories, explicit mounts), parents first
-	Plan       []Entry // the project's files, parents before children; the first is the root itself
-	Tree       *Node   // the paths that Plan was made from, each with the mode that it gives
-	Env        []Env   // the variables that may pass, by name
+	Root       string     // the project root on the host, absolute
+	System     []Mount    // mounts the world declares (system directories, explicit mounts), parents first
+	Plan       []Entry    // the project's files, parents before children; the first is the root itself
+	Tree       *Node      // the paths that Plan was made from, each with the mode that it gives
+	Twins      [][]string // paths that lead to one and the same file, which have one mode: each list sorted, the lists by their first
+	Env        []Env      // the variables that may pass, by name
 	Network    Network
 	Limits     Limits
 	SearchPath string   // PATH inside; "" where no rule sets it

@@ -57,14 +57,18 @@ type facts struct {
 	mode  uint32 // permission bits
 	links uint64
 	mtime time.Time
+	identity
 }
+
+// identity tells one file from all others.
+type identity struct{ dev, ino uint64 }
 
 func (d *directoryAt) stat(name string) (facts, error) {
 	var st unix.Stat_t
 	if err := unix.Fstatat(d.fd, name, &st, unix.AT_SYMLINK_NOFOLLOW); err != nil {
 		return facts{}, err
 	}
-	return facts{st.Size, st.Mode & 0o7777, uint64(st.Nlink), time.Unix(st.Mtim.Unix())}, nil
+	return facts{st.Size, st.Mode & 0o7777, uint64(st.Nlink), time.Unix(st.Mtim.Unix()), identity{uint64(st.Dev), st.Ino}}, nil
 }
 
 // readFile reads a regular file of at most limit bytes. A symbolic link is not followed.

@@ -39,7 +39,11 @@ type facts struct {
 	mode  uint32 // permission bits
 	links uint64
 	mtime time.Time
+	identity
 }
+
+// identity tells one file from all others.
+type identity struct{ dev, ino uint64 }
 
 func (d *directoryAt) stat(name string) (facts, error) {
 	info, err := os.Lstat(filepath.Join(d.dir, name))

@@ -212,7 +212,7 @@ func TestStat(t *testing.T) {
 	for _, a := range e.Attributes {
 		names = append(names, a.Name)
 	}
-	if want := []string{"path", "name", "size", "mtime", "mode", "links"}; !slices.Equal(names, want) {
+	if want := []string{"path", "name", "size", "mtime", "mode", "links", "twin"}; !slices.Equal(names, want) {
 		t.Errorf("attributes %v are not in the order of the vocabulary", names)
 	}
 }

@@ -29,10 +29,11 @@ const (
 	atMtime
 	atMode
 	atLinks
+	atTwin
 	attrCount
 )
 
-var attrNames = [attrCount]string{"path", "name", "language", "kind", "target", "size", "mtime", "mode", "links"}
+var attrNames = [attrCount]string{"path", "name", "language", "kind", "target", "size", "mtime", "mode", "links", "twin"}
 
 // shape is how entities of a type are laid out.
 type shape struct {
@@ -50,6 +51,7 @@ type emitter struct {
 	walker    *walker
 	dir, file shape
 	slab      []world.Attribute
+	twins     map[string]string // by the path of a name of a file that has several, the first of them
 }
 
 func (e *emitter) shapeOf(name string) shape {
@@ -80,6 +82,7 @@ const roomBefore = 256
 // emit fills the result, parents before what they hold.
 func (e *emitter) emit(top *listing) {
 	entities, withheld := count(top)
+	e.findTwins(top)
 	e.res.Entities = inLargePages(make([]world.Entity, 0, entities+strings.Count(e.place.prefix, "/")+roomBefore))
 	e.res.Withheld = make([]world.Entity, 0, withheld)
 	e.slab = inLargePages(make([]world.Attribute, 0, 3*(entities+withheld)))
@@ -204,6 +207,9 @@ func (e *emitter) entity(x *entry, more *[attrCount]string) world.Entity {
 		more[atLanguage] = languageOf(name)
 	} else if x.kind != directory {
 		more[atKind] = x.kind.String()
+	}
+	if len(e.twins) > 0 {
+		more[atTwin] = e.twins[x.path]
 	}
 	from := len(e.slab)
 	for _, i := range s.order {

@@ -103,7 +103,7 @@ func (t *tree) list(dir string, buf []byte, l *lister) error {
 						continue
 					}
 				}
-				l.add(name, k)
+				l.add(name, k, ino)
 			}
 			rest = rest[size:]
 		}

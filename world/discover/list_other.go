@@ -41,7 +41,7 @@ func (t *tree) list(dir string, _ []byte, l *lister) error {
 	}
 	entries, err := os.ReadDir(full)
 	for _, e := range entries {
-		l.add([]byte(e.Name()), kindOfMode(e.Type()))
+		l.add([]byte(e.Name()), kindOfMode(e.Type()), 0)
 	}
 	return err
 }

@@ -32,12 +32,13 @@ var errTooMany = errors.New("too many entries")
 
 // entry is one name in a directory.
 type entry struct {
-	path string   // with the prefix of the recipe's root
-	sub  *listing // of a directory that is read; nil otherwise
-	name int32    // where the name begins in path
-	kind kind
-	keep bool // it is an entity in its own right
-	left bool // it is left out, with all that lies below it
+	path   string   // with the prefix of the recipe's root
+	sub    *listing // of a directory that is read; nil otherwise
+	number uint64   // of the file in its filesystem, as the directory has it; 0 where it is unknown
+	name   int32    // where the name begins in path
+	kind   kind
+	keep   bool // it is an entity in its own right
+	left   bool // it is left out, with all that lies below it
 }
 
 // listing is what a directory holds, sorted by name.
@@ -173,20 +174,22 @@ type lister struct {
 }
 
 type listed struct {
+	number   uint64
 	from, to int32
 	kind     kind
 }
 
 func (l *lister) reset() { l.names, l.items, l.partial = l.names[:0], l.items[:0], false }
 
-func (l *lister) add(name []byte, k kind) {
+// add takes a name in, with the number of what it names, 0 where that is unknown.
+func (l *lister) add(name []byte, k kind, number uint64) {
 	if len(l.names) > 1<<30 {
 		l.partial = true // far beyond maxEntries
 		return
 	}
 	from := int32(len(l.names))
 	l.names = append(l.names, name...)
-	l.items = append(l.items, listed{from, int32(len(l.names)), k})
+	l.items = append(l.items, listed{number, from, int32(len(l.names)), k})
 }
 
 // entries sorts by name and makes all paths share one string.
@@ -206,7 +209,7 @@ func (l *lister) entries(prefix string) []entry {
 	at := 0
 	for i, it := range l.items {
 		size := len(prefix) + int(it.to-it.from)
-		out[i] = entry{path: all[at : at+size], name: int32(len(prefix)), kind: it.kind}
+		out[i] = entry{path: all[at : at+size], number: it.number, name: int32(len(prefix)), kind: it.kind}
 		at += size
 	}
 	return out
