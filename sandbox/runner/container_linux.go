@@ -156,6 +156,19 @@ func startContainer(tool container.Tool, pkg string, s *Spec, r *Result) (*proce
 		clean()
 		return nil, err
 	}
+	client := func(args ...string) ([]byte, error) {
+		ctx, cancel := context.WithTimeout(context.Background(), 15*time.Second)
+		defer cancel()
+		c := exec.CommandContext(ctx, path, append(slices.Clone(before(argv, "run")), args...)...)
+		c.Env, c.Dir = clientEnvironment(s), "/"
+		return c.CombinedOutput()
+	}
+	// The tool is told never to fetch one.
+	image := argv[len(argv)-1]
+	if out, err := client("image", "inspect", "--format", "{{.Id}}", image); err != nil {
+		clean()
+		return nil, &MissingError{tool.Name, "the image " + image + " is not to be had: " + lastLine(out), tool.Name + " pull " + image + ", or --set image= with one that is here"}
+	}
 	var met *meeting
 	rules, proxied := throughProxy(s.Confinement.Network)
 	if proxied {
@@ -188,20 +201,13 @@ func startContainer(tool container.Tool, pkg string, s *Spec, r *Result) (*proce
 	p.leader = cmd.Process.Pid
 	// Rootless, the tool ignores such limits where the kernel's interface is the old one.
 	whole := os.Geteuid() == 0
-	p.group = &group{held: map[string]bool{"memory": whole, "pids": whole, "cpu": whole}}
+	p.group = &group{held: map[string]bool{"memory": whole, "pids": whole, "cpu": whole}, otherwise: "control group, where " + tool.Name + " can make one"}
 	// The container is no child of this process, so that killing the client ends nothing.
-	client := func(args ...string) {
-		ctx, cancel := context.WithTimeout(context.Background(), 15*time.Second)
-		defer cancel()
-		c := exec.CommandContext(ctx, path, append(slices.Clone(before(argv, "run")), args...)...)
-		c.Env, c.Dir = cmd.Env, cmd.Dir
-		_ = c.Run()
-	}
 	remove := func() {
-		client("kill", "--signal", "KILL", name)
-		client("rm", "--force", name)
+		_, _ = client("kill", "--signal", "KILL", name)
+		_, _ = client("rm", "--force", name)
 	}
-	p.forward = func(sig unix.Signal) { client("kill", "--signal", strconv.Itoa(int(sig)), name) }
+	p.forward = func(sig unix.Signal) { _, _ = client("kill", "--signal", strconv.Itoa(int(sig)), name) }
 	p.killer = remove
 	p.clean = clean
 	p.outcome = func(own syscall.WaitStatus) (syscall.WaitStatus, bool) {
@@ -212,6 +218,12 @@ func startContainer(tool container.Tool, pkg string, s *Spec, r *Result) (*proce
 		return own, own.Exited() && (met == nil || met.met() || own.ExitStatus() == ExitFailed)
 	}
 	return p, nil
+}
+
+// lastLine is the last line of what a program said.
+func lastLine(out []byte) string {
+	text := strings.TrimSpace(string(out))
+	return text[strings.LastIndexByte(text, '\n')+1:]
 }
 
 // before is the flags of the tool itself, which stand before its command.

@@ -109,6 +109,33 @@ func TestPodman(t *testing.T) {
 	}
 }
 
+// An image that is not there is named, with how to get it.
+func TestPodmanWithoutImage(t *testing.T) {
+	s, w := podmanScene(t)
+	s.set = map[string]string{"image": "localhost/umwelt-no-such-image:1"}
+	out, _, _ := s.run(w, "true")
+	if !strings.HasPrefix(out.Error, "podman cannot be used: the image localhost/umwelt-no-such-image:1 is not to be had") || !strings.Contains(out.Error, "podman pull localhost/umwelt-no-such-image:1") {
+		t.Errorf("exit status %d, %q", out.Result.Exit, out.Error)
+	}
+}
+
+// What the tool holds by itself is not said to be held by anything else.
+func TestHeldByTheTool(t *testing.T) {
+	l := confine.Limits{Memory: ptr(int64(1)), MaxProcesses: ptr(int64(2)), CPU: ptr(2.0), MaxFDs: ptr(int64(3))}
+	for _, h := range held(l, map[string]bool{"memory": true}, "the tool") {
+		want, strict := "the tool", false
+		switch h.Name {
+		case "memory":
+			want, strict = "control group", true
+		case "max-fds":
+			want, strict = "open files of each process", true
+		}
+		if h.How != want || h.Strict != strict {
+			t.Errorf("%+v", h)
+		}
+	}
+}
+
 // A signal ends the container, and the report comes after that.
 func TestPodmanIsEnded(t *testing.T) {
 	s, w := podmanScene(t)

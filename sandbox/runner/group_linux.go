@@ -15,8 +15,9 @@ import (
 
 // group is the control groups of one run. A nil group holds nothing.
 type group struct {
-	dirs []string
-	held map[string]bool // by controller
+	dirs      []string
+	held      map[string]bool // by controller
+	otherwise string          // what stands for the controllers that do not hold, where that is not this package's own
 }
 
 // hierarchy is where the kernel shows the control groups.

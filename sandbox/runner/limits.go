@@ -46,8 +46,9 @@ func rlimits(l confine.Limits) []rlimit {
 }
 
 // held says how each limit is held. Groups are the controllers that hold the sandbox as a
-// whole.
-func held(l confine.Limits, groups map[string]bool) []Held {
+// whole. Otherwise says what stands for those that do not, where that is not what this
+// package sets by itself.
+func held(l confine.Limits, groups map[string]bool, otherwise string) []Held {
 	var out []Held
 	number := func(name string, n *int64, unit, how string, strict bool) {
 		if n != nil {
@@ -55,11 +56,14 @@ func held(l confine.Limits, groups map[string]bool) []Held {
 		}
 	}
 	both := func(name string, n *int64, unit, controller, alone string) {
-		if groups[controller] {
+		switch {
+		case groups[controller]:
 			number(name, n, unit, "control group", true)
-			return
+		case otherwise != "":
+			number(name, n, unit, otherwise, false)
+		default:
+			number(name, n, unit, alone, false)
 		}
-		number(name, n, unit, alone, false)
 	}
 	both("memory", l.Memory, " bytes", "memory", "address space of each process")
 	if l.WallTime != nil {
@@ -73,8 +77,11 @@ func held(l confine.Limits, groups map[string]bool) []Held {
 	number("tmpfs", l.Tmpfs, " bytes", "size of each temporary directory", true)
 	if l.CPU != nil {
 		how, strict := fmt.Sprintf("bound to %d processors", cores(*l.CPU)), *l.CPU >= 1 && *l.CPU == float64(cores(*l.CPU))
-		if groups["cpu"] {
+		switch {
+		case groups["cpu"]:
 			how, strict = "control group", true
+		case otherwise != "":
+			how, strict = otherwise, false
 		}
 		out = append(out, Held{"cpu", strconv.FormatFloat(*l.CPU, 'f', -1, 64), how, strict})
 	}

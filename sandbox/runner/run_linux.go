@@ -58,7 +58,7 @@ func Run(t Target, s Spec) (Result, error) {
 	}
 	r.TimedOut = p.wait(&s)
 	r.Duration = time.Since(r.Started)
-	r.Limits = held(s.Confinement.Limits, p.group.held)
+	r.Limits = held(s.Confinement.Limits, p.group.held, p.group.otherwise)
 	status, known := p.outcome(p.own)
 	p.reap()
 	if p.drain != nil {
