@@ -52,8 +52,7 @@ func (w *World) With(more []Entity) (*World, error) {
 }
 
 func (w *World) linkParents() error {
-	depth := make([]int32, len(w.Entities)) // 0: not known yet
-	var walk []int32
+	ordered := true // every parent comes before what it holds, so that none goes round
 	for i := range w.Entities {
 		e := &w.Entities[i]
 		if e.Parent < NoParent || int(e.Parent) >= len(w.Entities) {
@@ -62,7 +61,13 @@ func (w *World) linkParents() error {
 		if e.Parent == NoParent && w.root != NoParent && int32(i) != w.root && e.Type.Taxon == w.Entities[w.root].Type.Taxon {
 			e.Parent = w.root
 		}
+		ordered = ordered && e.Parent < int32(i)
 	}
+	if ordered {
+		return nil
+	}
+	depth := make([]int32, len(w.Entities)) // 0: not known yet
+	var walk []int32
 	for i := range w.Entities {
 		walk = walk[:0]
 		at := int32(i)

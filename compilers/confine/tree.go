@@ -129,7 +129,9 @@ func cleanPath(path string) (string, string) {
 	case len(clean) > maxPath:
 		return "", "is longer than any path can be"
 	}
-	for part := range strings.SplitSeq(clean, "/") {
+	for rest, more := clean, true; more; {
+		var part string
+		part, rest, more = strings.Cut(rest, "/")
 		switch {
 		case part == "..":
 			return "", "leads out of the root"
