@@ -32,7 +32,7 @@ func Propose(in Input, c *Collector) (*Proposal, error) {
 	if in.View != nil {
 		name = in.View.Source.Name // what it imports is found from there
 	}
-	out, err := once(in, c)
+	out, _, err := once(in, c)
 	for range maxRounds {
 		if err != nil {
 			return nil, err
@@ -41,11 +41,16 @@ func Propose(in Input, c *Collector) (*Proposal, error) {
 		if again.View, err = parse(name, out.Text); err != nil {
 			return nil, err
 		}
-		next, err := once(again, c)
+		next, p, err := once(again, c)
 		if err != nil {
 			return nil, err
 		}
 		same := string(next.Text) == string(out.Text)
+		if same {
+			if less := p.prune(); less != nil {
+				next.Text, next.Report, same = less, *p.report, false
+			}
+		}
 		next.Report.follow(&out.Report, in.View == nil)
 		if out = next; same {
 			return out, nil
@@ -55,7 +60,7 @@ func Propose(in Input, c *Collector) (*Proposal, error) {
 }
 
 // maxRounds bounds how often a proposal is tightened again. Each round takes something away.
-const maxRounds = 12
+const maxRounds = 12 + maxPruned
 
 // follow adds what an earlier round found. What was taken from a fresh view again is no
 // matter of anybody's.
@@ -96,7 +101,7 @@ func (r *Report) follow(first *Report, fresh bool) {
 }
 
 // once is one round.
-func once(in Input, c *Collector) (*Proposal, error) {
+func once(in Input, c *Collector) (*Proposal, *proposer, error) {
 	p := &proposer{in: &in, c: c, known: knownOf(in.World), report: &Report{Schema: Schema, Fresh: in.View == nil}}
 	p.material = c.material(&in.Options, p.known)
 	p.report.LeftOut, p.report.Unexpressed = p.material.leftOut, p.material.gone
@@ -111,10 +116,12 @@ func once(in Input, c *Collector) (*Proposal, error) {
 	}
 	p.disagreements()
 	p.missing()
+	make := p.fresh
 	if in.View != nil {
-		return p.tighten()
+		make = p.tighten
 	}
-	return p.fresh()
+	out, err := make()
+	return out, p, err
 }
 
 // proposer carries what the parts of Propose share.
@@ -126,6 +133,8 @@ type proposer struct {
 	reqs     []*requirement
 	report   *Report
 	slack    int
+	current  *trial  // the current view
+	doubtful []*unit // see prune
 }
 
 // fresh is a view of nothing but what is needed.

@@ -30,6 +30,7 @@ func (p *proposer) tighten() (*Proposal, error) {
 		return nil, err
 	}
 	p.allowedNow(current)
+	p.current = current
 	var last error
 	// A replacement is written as a person would, and where that turns out to allow more, as
 	// the old selector with a condition.
@@ -59,6 +60,7 @@ func (p *proposer) tighten() (*Proposal, error) {
 			return nil, err
 		}
 		p.allowedNow(current)
+		p.current = current
 	}
 	return nil, last
 }
@@ -138,6 +140,7 @@ func (n *narrower) run() (*ast.View, map[*ast.Rule]draft, error) {
 	}
 	n.shrinkBounds()
 	n.tell()
+	n.doubt()
 	v, meta := n.apply()
 	return v, meta, nil
 }

@@ -252,6 +252,23 @@ func (c *choices) judgeNewNames(r *requirement) verdict {
 			v.ok = false
 		}
 	}
+	// A directory that is closed itself stays closed to new names.
+	d := c.t.known.dir
+	i := c.t.known.dirIndex(r.id)
+	if i < 0 || c.t.world.Entities[i].Type != d {
+		return v
+	}
+	for _, name := range []string{"editable", "visible"} {
+		list := c.entity(i, d.Property(name))
+		w := first(list, r)
+		switch {
+		case w == nil:
+		case !w.yes:
+			v.ok = false
+		case slices.ContainsFunc(list, func(x choice) bool { return !x.yes && (x.unit == nil || x.unit.state == alive) }):
+			v.add(w)
+		}
+	}
 	return v
 }
 
@@ -351,9 +368,9 @@ func (c *choices) judgeFuture(r *requirement) verdict {
 		return verdict{}
 	}
 	// Where what says so goes, being spoken of otherwise is enough.
-	deciders := []*cascade.Candidate{f.Winner, c.t.res.Future(i, file, editable).Winner}
+	deciders := []*cascade.Candidate{f.Winner, c.t.res.FutureUsual(i, file, editable).Winner}
 	if show := file.Property("show"); show != nil {
-		deciders = append(deciders, c.t.res.Future(i, file, show).Winner)
+		deciders = append(deciders, c.t.res.FutureUsual(i, file, show).Winner)
 	}
 	for _, w := range deciders {
 		if w == nil {

@@ -182,7 +182,7 @@ func (n *narrower) replace(u *unit) {
 		u.stuck = "its selector cannot be written anew"
 		return
 	}
-	if slices.ContainsFunc(carried, func(r *requirement) bool { return r.kind == newNames && u.name == "visible" }) {
+	if slices.ContainsFunc(carried, func(r *requirement) bool { return r.kind == newNames && (u.name == "visible" || n.opens(u, r.id)) }) {
 		u.stuck = "new names in a directory are seen by it alone"
 		return
 	}
@@ -251,6 +251,17 @@ func endpointTests(e endpoint) []ast.Simple {
 		tests = append(tests, attrTest("protocol", "=", e.protocol))
 	}
 	return tests
+}
+
+// opens reports whether a unit keeps a directory itself open that another would close.
+func (n *narrower) opens(u *unit, dir string) bool {
+	d, i := n.t.known.dir, n.t.known.dirIndex(dir)
+	if i < 0 || n.t.world.Entities[i].Type != d || d.Property(u.name) == nil {
+		return false
+	}
+	list := n.c.entity(i, d.Property(u.name))
+	w := first(list, nil)
+	return w != nil && w.unit == u && slices.ContainsFunc(list, func(x choice) bool { return !x.yes })
 }
 
 // filePlanFor is the ladder's rules for the paths that a unit was needed for, nil for none.
