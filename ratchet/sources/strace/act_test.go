@@ -522,7 +522,7 @@ func TestActs(t *testing.T) {
 	}
 	for _, part := range []string{"paths", "processes", "network"} {
 		for _, s := range shapes {
-			if part == "processes" && (s.name == "stacks" || s.name == "seconds" || s.name == "times" || s.name == "stderr-quiet") {
+			if part == "processes" && (s.name == "stacks" || s.name == "recommended" || s.name == "seconds" || s.name == "times" || s.name == "stderr-quiet") {
 				continue // these take long and show nothing that the others do not
 			}
 			t.Run(part+"/"+s.name, func(t *testing.T) {

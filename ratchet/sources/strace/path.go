@@ -2,6 +2,7 @@ package strace
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 
 	"umwelt/ratchet"
@@ -131,6 +132,7 @@ func (r *reader) moved(from, to []byte, exchange bool) {
 	if exchange {
 		collect(to, from)
 	}
+	slices.SortFunc(facts, func(a, b moving) int { return strings.Compare(a.to, b.to) })
 	for _, m := range facts {
 		n := r.nodes[m.to]
 		if n == nil && len(r.nodes) < maxNodes && r.nodeBytes <= maxNodeBytes {

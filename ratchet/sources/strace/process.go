@@ -190,6 +190,7 @@ func (r *reader) alone(p *proc) {
 // open notes a call that has not returned.
 func (r *reader) open(p *proc, s *spec, text []byte) {
 	r.close(p)
+	p.lost = nil
 	if len(text) > maxOpenText || r.openText+len(text) > maxOpenTexts {
 		p.lost = s
 		r.gapAt(ratchet.Truncated, s.name, r.at)

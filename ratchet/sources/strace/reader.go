@@ -230,6 +230,9 @@ func (r *reader) attach(text []byte) []byte {
 	r.attached[pid] = true
 	// strace calls itself by the path it was started with, right behind the call.
 	for j := i; j > 0 && (isName[text[j-1]] || text[j-1] == '/' || text[j-1] == '.' || text[j-1] == '-' || text[j-1] == '+'); j-- {
+		if text[j-1] == '/' && j > 1 && text[j-2] == '*' {
+			break // the end of a comment of the call's
+		}
 		if text[j-1] == '/' || text[j-1] == '.' {
 			i = j - 1
 		}

@@ -345,8 +345,10 @@ getdents64(8, 0x7 /* 2 entries */, 1000) = 48`,
 vfork(/usr/bin/strace: Process 11 attached
  <unfinished ...>
 [pid    11] openat(AT_FDCWD, "a", O_RDONLY) = 3
-[pid    11] execve("/bin/x", ["x"], 0x7 /* 2 vars */ <unfinished ...>
+[pid    11] execve("/bin/x", ["x"], 0x7 /* 2 vars *//usr/bin/strace: Process 12 attached
+ <unfinished ...>
 [pid    10] <... vfork resumed>) = 11
+[pid    12] +++ exited with 0 +++
 [pid    10] chdir("/e") = 0
 [pid    11] <... execve resumed>) = 0
 [pid    11] +++ exited with 0 +++
@@ -537,6 +539,21 @@ func TestFamilies(t *testing.T) {
 				t.Errorf("got\n\t%s\nwant\n\t%s\ngaps %q, partial %q", strings.Join(got, "\n\t"), strings.Join(c.want, "\n\t"), gaps, tally.Why)
 			}
 		})
+	}
+}
+
+// TestPlainBeforeFamily reads the file of the very name where there is one.
+func TestPlainBeforeFamily(t *testing.T) {
+	prefix := writeFamily(t, map[string]string{"10": "open(\"/family\", O_RDONLY) = 3\n"})
+	if err := os.WriteFile(prefix, []byte("open(\"/plain\", O_RDONLY) = 3\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	if _, err := Read(ratchet.Input{Name: prefix}, func(o ratchet.Observation) error { got = append(got, say(o)); return nil }); err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(got, []string{"file read /plain"}) {
+		t.Error(got)
 	}
 }
 

@@ -218,6 +218,26 @@ func (k task) try(t *testing.T, s shape) {
 	}
 }
 
+// TestPidNamespace follows processes whose parents know them by other numbers than strace.
+func TestPidNamespace(t *testing.T) {
+	need(t, "unshare", "util-linux")
+	for _, args := range []string{"-f", "-f -y --decode-pids=pidns"} {
+		root := t.TempDir()
+		in := shape{args: args}.record(t, root, nil, "unshare", "--user", "--map-root-user", "--pid", "--fork",
+			"sh", "-c", "mkdir a && cd a && (mkdir b && cd b && : >one; sh -c ': >two'; exit 0) && : >three")
+		got := map[string]bool{}
+		list, tally := read(t, in)
+		for _, o := range list {
+			if o.Verb == ratchet.Create && o.Outcome == ratchet.Allowed && strings.HasPrefix(o.ID, root) {
+				got[strings.TrimPrefix(o.ID, root+"/")] = true
+			}
+		}
+		if got, want := strings.Join(sorted(got), " "), "a a/b a/b/one a/b/two a/three"; got != want || tally.Missed() > 0 {
+			t.Errorf("strace %s: made %s, want %s; gaps %+v", args, got, want, tally.Gaps)
+		}
+	}
+}
+
 // python is the interpreter itself: what is called python3 may be a script that looks for it.
 func python(t testing.TB) string {
 	out, err := exec.Command(need(t, "python3", "python3"), "-c", "import sys; print(sys.executable)").Output()

@@ -45,6 +45,7 @@ var shapes = []shape{
 	{name: "hex", args: "-f -t -xx"},
 	{name: "stacks", args: "-f -k -e trace=%file,%process,%network,%desc,unshare"},
 	{name: "seconds", args: "-f -r"},
+	{name: "seccomp", args: "-f --seccomp-bpf --decode-pids=comm,pidns " + strings.Join(Arguments("")[1:9], " ")},
 	{name: "family-times", args: "-ff -tt"},
 	{name: "family-epoch", args: "-ff -ttt -yy -T"},
 	{name: "family", args: "-ff", blind: true},
@@ -159,7 +160,7 @@ func same(t *testing.T, blind bool, tally ratchet.Tally, got, want map[string]bo
 	for _, g := range tally.Gaps {
 		// Of a call in which its process ended, nobody knows what came of it.
 		if !blind && !(g.Kind == ratchet.Truncated && ended(t, g)) {
-			t.Errorf("gap: %+v", g)
+			t.Errorf("gap: %+v\n%s", g, around(t, g.First[0]))
 		}
 	}
 	if tally.Partial {
@@ -180,6 +181,16 @@ func bare(keys map[string]bool) map[string]bool {
 		out[k] = true
 	}
 	return out
+}
+
+// around are the lines at a place.
+func around(t testing.TB, at ratchet.Place) string {
+	text, err := os.ReadFile(at.File)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.Split(string(text), "\n")
+	return strings.Join(lines[max(at.Line-4, 0):min(at.Line+8, int64(len(lines)))], "\n")
 }
 
 // ended reports whether the calls of a gap never returned.

@@ -82,7 +82,7 @@ func (r *reader) learn(n *node, kind uint8) {
 // settle gives the observations of a node a kind that have none.
 func (r *reader) settle(n *node, kind uint8) {
 	for i, steps := r.last(n), 0; i >= 0 && steps < maxLookBack; i, steps = r.slots[i].prev, steps+1 {
-		if s := &r.slots[i]; s.kind == isUnknown {
+		if s := &r.slots[i]; s.typ == typePath && s.kind == isUnknown {
 			s.kind = kind
 		}
 	}
