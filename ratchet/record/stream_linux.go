@@ -4,6 +4,7 @@ import (
 	"io"
 	"os"
 	"sync"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -61,10 +62,17 @@ func (s *stream) wait() (ratchet.Tally, error) {
 // first closes the writing end when the first bytes arrive.
 type first struct{ s *stream }
 
+// rest is how long the log may gather before it is read. strace writes line by line, and
+// would otherwise wake this process for each.
+const rest = time.Millisecond
+
 func (f first) Read(p []byte) (int, error) {
 	n, err := f.s.r.Read(p)
 	if n > 0 {
 		f.s.held()
+	}
+	if n < len(p)/2 && err == nil {
+		time.Sleep(rest)
 	}
 	return n, err
 }
