@@ -48,7 +48,7 @@ func Cover(info Info, res *cascade.Resolution, notes []Note) Coverage {
 		rc := RuleCoverage{Rule: rule, Matched: res.Matched(rule)}
 		notesOn := sorted(byRule[rule])
 		for _, d := range rule.Declarations {
-			dc := DeclarationCoverage{Declaration: d, Restricts: restricts(d)}
+			dc := DeclarationCoverage{Declaration: d, Restricts: d.Restricts()}
 			dc.Level, dc.Why = info.level(d)
 			for _, n := range notesOn(d) {
 				dc.lower(n.Level, n.Why)
@@ -167,20 +167,6 @@ func (info Info) Supports(p *registry.Property) Support {
 		return Support{Dropped, "altitude: it is decided at the " + p.Altitude.String() + " level, and the target works at the " + info.Altitude.String() + " level"}
 	}
 	return Support{Dropped, "mechanism: the target has none for " + p.Entity.Name + "." + p.Name}
-}
-
-// restricts reports whether a declaration takes something away: a value on the
-// restrictive side, any bound, any pattern that calls are measured against.
-func restricts(d *registry.Declaration) bool {
-	return slices.ContainsFunc(d.Typed, func(t registry.TypedValue) bool {
-		switch t.Property.Restrictive {
-		case registry.False, registry.True:
-			return t.Value.Equal(t.Property.RestrictiveBool())
-		case registry.Superset:
-			return len(t.Value.List) > 0
-		}
-		return t.Property.Restrictive != registry.NoDirection
-	})
 }
 
 // Level is the level of the whole rule: that of its declarations where they agree,

@@ -72,7 +72,7 @@ func Cover(f *File, s Subject, progress func(done, all int)) (*Result, *Coverage
 		whole := &out.Rules[i]
 		whole.Noticed = misses(whole)
 		for _, d := range whole.Rules[0].Declarations {
-			if !restricts(d) {
+			if !d.Restricts() {
 				continue
 			}
 			p := Part{Rules: whole.Rules, Declaration: d, Noticed: whole.Noticed}
@@ -152,18 +152,4 @@ func (r *run) notices(p *Part) bool {
 		}
 	}
 	return false
-}
-
-// restricts reports whether a declaration takes something away: a value on the restrictive
-// side, any bound, any pattern that calls are measured against.
-func restricts(d *registry.Declaration) bool {
-	return slices.ContainsFunc(d.Typed, func(t registry.TypedValue) bool {
-		switch t.Property.Restrictive {
-		case registry.False, registry.True:
-			return t.Value.Equal(t.Property.RestrictiveBool())
-		case registry.Superset:
-			return len(t.Value.List) > 0
-		}
-		return t.Property.Restrictive != registry.NoDirection
-	})
 }

@@ -110,3 +110,17 @@ func membership(list []string) func(string) bool {
 	}
 	return func(x string) bool { return in[x] }
 }
+
+// Restricts reports whether a declaration takes something away: a value on the
+// restrictive side, any bound, any pattern that calls are measured against.
+func (d *Declaration) Restricts() bool {
+	return slices.ContainsFunc(d.Typed, func(t TypedValue) bool {
+		switch t.Property.Restrictive {
+		case False, True:
+			return t.Value.Equal(t.Property.RestrictiveBool())
+		case Superset:
+			return len(t.Value.List) > 0
+		}
+		return t.Property.Restrictive != NoDirection
+	})
+}

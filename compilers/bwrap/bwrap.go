@@ -7,6 +7,7 @@ import (
 
 	"umwelt/compilers"
 	"umwelt/compilers/confine"
+	"umwelt/compilers/shell"
 	"umwelt/diag"
 	"umwelt/registry"
 )
@@ -30,16 +31,10 @@ var Info = compilers.Info{
 
 func support() map[string]compilers.Support {
 	enforced := compilers.Support{Level: compilers.Enforced}
-	s := map[string]compilers.Support{
-		"file.editable": enforced, "file.visible": enforced,
-		"dir.editable": enforced, "dir.visible": enforced,
-		"use.editable": enforced, "use.visible": enforced,
-		"mount.*":       enforced,
-		"network.allow": enforced, "network.deny": enforced,
-		"env.allow":        enforced,
-		"env.value":        {Level: compilers.Requested, Why: "the value never stands in emitted text, so the one who runs it has to supply it"},
-		"exec.search-path": enforced,
+	own := map[string]compilers.Support{
+		"env.value": {Level: compilers.Requested, Why: "the value never stands in emitted text, so the one who runs it has to supply it"},
 	}
+
 	limits := map[string]compilers.Support{
 		"memory":        {Level: compilers.Partial, Why: "it limits the address space of each process, not their sum"},
 		"wall-time":     enforced,
@@ -49,10 +44,7 @@ func support() map[string]compilers.Support {
 		"tmpfs":         enforced,
 		"disk":          {Level: compilers.Partial, Why: "it limits the size of each written file, not their sum"},
 	}
-	for name, l := range limits {
-		s["resource."+name], s["resource.max-"+name] = l, l
-	}
-	return s
+	return confine.Support(own, limits)
 }
 
 // maxArguments is how many arguments bubblewrap takes in all (9,000), less some room for
@@ -90,7 +82,7 @@ func Render(c *confine.Confinement, in compilers.Input) compilers.Output {
 	}
 	for _, e := range c.Env {
 		switch {
-		case !shellName(e.Name):
+		case !shell.IsName(e.Name):
 			out.Notes = append(out.Notes, note(e.By, compilers.Dropped, "its name is not one that a shell can pass on"))
 		case !whole:
 			out.Notes = append(out.Notes, note(e.By, compilers.Dropped, "a list of options cannot pass a variable without its value, so it is not set"))

@@ -2,10 +2,11 @@ package bwrap
 
 import (
 	"bytes"
-	"encoding/base64"
 	"encoding/json"
 	"strings"
-	"unicode/utf8"
+
+	"umwelt/compilers/confine"
+	"umwelt/compilers/shell"
 )
 
 // program is the parts of which the forms with a wrapper are made.
@@ -41,17 +42,17 @@ func (p program) scrub() string {
 // wrapper before it.
 func (p program) json() []byte {
 	doc := struct {
-		Schema  string `json:"schema"`
-		Argv    []text `json:"argv"`
-		Env     []text `json:"env"`
-		Set     []text `json:"set"`
-		Wrapper []text `json:"wrapper"`
+		Schema  string         `json:"schema"`
+		Argv    []confine.Text `json:"argv"`
+		Env     []confine.Text `json:"env"`
+		Set     []confine.Text `json:"set"`
+		Wrapper []confine.Text `json:"wrapper"`
 	}{
 		Schema:  "umwelt.bwrap/1",
-		Argv:    texts(append(append([]string{"bwrap"}, p.options...), "--")),
-		Env:     texts(p.pass),
-		Set:     texts(p.set),
-		Wrapper: texts(append([]string{"sh", "-c", "exec " + p.scrub() + ` "$@"`, "sh"}, p.limits...)),
+		Argv:    confine.Texts(append(append([]string{"bwrap"}, p.options...), "--")),
+		Env:     confine.Texts(p.pass),
+		Set:     confine.Texts(p.set),
+		Wrapper: confine.Texts(append([]string{"sh", "-c", "exec " + p.scrub() + ` "$@"`, "sh"}, p.limits...)),
 	}
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
@@ -62,33 +63,10 @@ func (p program) json() []byte {
 	return b.Bytes()
 }
 
-// text is a JSON string, or {"base64": …} where it is not UTF-8: JSON has no other way
-// to say such bytes, and a reader that knows only strings must stop, not guess.
-type text string
-
-func (t text) MarshalJSON() ([]byte, error) {
-	if utf8.ValidString(string(t)) {
-		var b bytes.Buffer
-		e := json.NewEncoder(&b)
-		e.SetEscapeHTML(false)
-		err := e.Encode(string(t))
-		return b.Bytes(), err
-	}
-	return json.Marshal(map[string]string{"base64": base64.StdEncoding.EncodeToString([]byte(t))})
-}
-
-func texts(in []string) []text {
-	out := make([]text, len(in))
-	for i, s := range in {
-		out[i] = text(s)
-	}
-	return out
-}
-
 // script runs its arguments inside, or a shell where there are none.
 func (p program) script(version string) []byte {
 	var b strings.Builder
-	b.WriteString("#!/bin/sh\n# Made by " + strings.TrimSpace("umwelt "+comment(version)) + " for bwrap: runs its arguments in the sandbox, or a shell.\n")
+	b.WriteString("#!/bin/sh\n# Made by " + strings.TrimSpace("umwelt "+shell.Comment(version)) + " for bwrap: runs its arguments in the sandbox, or a shell.\n")
 	if len(p.set) > 0 {
 		b.WriteString("# Values that the policy fixes are read from " + givenPrefix + "NAME.\n")
 	}
@@ -132,43 +110,7 @@ func flagLines(options []string) [][]string {
 func quoteAll(words []string) string {
 	out := make([]string, len(words))
 	for i, w := range words {
-		out[i] = quote(w)
+		out[i] = shell.Quote(w)
 	}
 	return strings.Join(out, " ")
-}
-
-// quote is one word of POSIX shell, whatever bytes it holds but NUL.
-func quote(s string) string {
-	plain := s != ""
-	for i := 0; i < len(s); i++ {
-		c := s[i]
-		if !(c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || strings.IndexByte("_-./:=,+@", c) >= 0) {
-			plain = false
-		}
-	}
-	if plain {
-		return s
-	}
-	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
-}
-
-// comment is text that cannot end a line.
-func comment(s string) string {
-	return strings.Map(func(r rune) rune {
-		if r < ' ' || r == 0x7f || r == utf8.RuneError {
-			return -1
-		}
-		return r
-	}, s)
-}
-
-// shellName reports whether a POSIX shell can hold a variable of that name.
-func shellName(s string) bool {
-	for i := 0; i < len(s); i++ {
-		c := s[i]
-		if !(c == '_' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || i > 0 && c >= '0' && c <= '9') {
-			return false
-		}
-	}
-	return s != ""
 }

@@ -11,6 +11,7 @@ import (
 
 	"umwelt/compilers"
 	"umwelt/compilers/confine"
+	"umwelt/compilers/shell"
 )
 
 // shells are the POSIX shells of this machine, with how a script is run in each.
@@ -106,7 +107,7 @@ func TestScriptWithoutRoomForReal(t *testing.T) {
 	path := script(t, planted(t, manyFiles(20)))
 	ran := filepath.Join(t.TempDir(), "ran")
 	fake := t.TempDir()
-	if err := os.WriteFile(filepath.Join(fake, "bwrap"), []byte("#!/bin/sh\n: > "+quote(ran)+"\n"), 0o755); err != nil {
+	if err := os.WriteFile(filepath.Join(fake, "bwrap"), []byte("#!/bin/sh\n: > "+shell.Quote(ran)+"\n"), 0o755); err != nil {
 		t.Fatal(err)
 	}
 	for _, shell := range shells(t) {

@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
+
+	"umwelt/compilers/shell"
 )
 
 // service is the name of the only service of a compose file.
@@ -15,7 +17,7 @@ const service = "umwelt"
 func (r *container) compose(version string) []byte {
 	var b strings.Builder
 	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
-	line("# Made by %s for compose: docker compose -f FILE run --rm %s COMMAND", strings.TrimSpace("umwelt "+comment(version)), service)
+	line("# Made by %s for compose: docker compose -f FILE run --rm %s COMMAND", strings.TrimSpace("umwelt "+shell.Comment(version)), service)
 	line("services:\n  %s:", service)
 	field := func(key, value string) { line("    %s: %s", key, value) }
 	field("image", scalar(r.image))

@@ -5,7 +5,8 @@ import (
 	"encoding/json"
 	"strconv"
 	"strings"
-	"unicode/utf8"
+
+	"umwelt/compilers/shell"
 )
 
 // givenPrefix goes before the name of a variable whose value the policy fixes: that is
@@ -88,7 +89,7 @@ func (r *container) json() []byte {
 // script runs its arguments inside, or a shell where there are none.
 func (r *container) script(version string) []byte {
 	var b strings.Builder
-	b.WriteString("#!/bin/sh\n# Made by " + strings.TrimSpace("umwelt "+comment(version)) + " for " + r.tool.Name + ": runs its arguments in a container, or a shell.\n")
+	b.WriteString("#!/bin/sh\n# Made by " + strings.TrimSpace("umwelt "+shell.Comment(version)) + " for " + r.tool.Name + ": runs its arguments in a container, or a shell.\n")
 	if len(r.set) > 0 {
 		b.WriteString("# Values that the policy fixes are read from " + givenPrefix + "NAME.\n")
 	}
@@ -118,32 +119,10 @@ const madeHere = "//cover//"
 func (r *container) quoteAll(words []string) string {
 	out := make([]string, len(words))
 	for i, w := range words {
-		out[i] = strings.ReplaceAll(quote(w), madeHere, `'"$d"'/cover`)
+		out[i] = shell.Quote(w)
+		if strings.Contains(w, madeHere) {
+			out[i] = strings.ReplaceAll(shell.Quoted(w), madeHere, `'"$d"'/cover`)
+		}
 	}
 	return strings.Join(out, " ")
-}
-
-// quote is one word of POSIX shell, whatever bytes it holds but NUL.
-func quote(s string) string {
-	plain := s != "" && !strings.Contains(s, madeHere)
-	for i := 0; i < len(s); i++ {
-		c := s[i]
-		if !(c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || strings.IndexByte("_-./:=,+@", c) >= 0) {
-			plain = false
-		}
-	}
-	if plain {
-		return s
-	}
-	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
-}
-
-// comment is text that cannot end a line.
-func comment(s string) string {
-	return strings.Map(func(r rune) rune {
-		if r < ' ' || r == 0x7f || r == utf8.RuneError {
-			return -1
-		}
-		return r
-	}, s)
 }

@@ -10,6 +10,7 @@ import (
 
 	"umwelt/compilers"
 	"umwelt/compilers/confine"
+	"umwelt/compilers/shell"
 	"umwelt/diag"
 )
 
@@ -203,7 +204,7 @@ func (r *container) readEnv(env []confine.Env, form string) {
 			r.out.Notes = append(r.out.Notes, compilers.Note{Rule: e.By.Rule, Declaration: e.By.Declaration, Level: compilers.Dropped, Why: why})
 		}
 		switch {
-		case !shellName(e.Name):
+		case !shell.IsName(e.Name):
 			note("its name is not one that a shell can pass on")
 		case e.Set && heeded(e.Name):
 			note("the tool itself obeys a variable of this name, so a fixed value cannot be handed through it")
@@ -227,17 +228,6 @@ func heeded(name string) bool {
 	}
 	whole := []string{"PATH", "HOME", "IFS", "ENV", "TMPDIR", "GODEBUG", "GOGC", "GOMAXPROCS", "GOMEMLIMIT", "GOTRACEBACK"}
 	return slices.Contains(whole, name) || strings.HasSuffix(strings.ToLower(name), "_proxy")
-}
-
-// shellName reports whether a POSIX shell can hold a variable of that name.
-func shellName(s string) bool {
-	for i := 0; i < len(s); i++ {
-		c := s[i]
-		if !(c == '_' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || i > 0 && c >= '0' && c <= '9') {
-			return false
-		}
-	}
-	return s != ""
 }
 
 func (r *container) remark(why string) {

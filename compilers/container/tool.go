@@ -68,16 +68,10 @@ func (t Tool) info() compilers.Info {
 
 func (t Tool) support() map[string]compilers.Support {
 	enforced := compilers.Support{Level: compilers.Enforced}
-	s := map[string]compilers.Support{
-		"file.editable": enforced, "file.visible": enforced,
-		"dir.editable": enforced, "dir.visible": enforced,
-		"use.editable": enforced, "use.visible": enforced,
-		"mount.*":       enforced,
-		"network.allow": enforced, "network.deny": enforced,
-		"env.allow":        enforced,
-		"env.value":        {Level: compilers.Requested, Why: "the value never stands in emitted text, so the one who runs it has to supply it"},
-		"exec.search-path": enforced,
+	own := map[string]compilers.Support{
+		"env.value": {Level: compilers.Requested, Why: "the value never stands in emitted text, so the one who runs it has to supply it"},
 	}
+
 	group := enforced
 	if t.Timeout {
 		group = compilers.Support{Level: compilers.Partial, Why: "rootless, it needs cgroup v2, and is ignored without"}
@@ -92,8 +86,5 @@ func (t Tool) support() map[string]compilers.Support {
 		"disk":          {Level: compilers.Partial, Why: "it limits the size of each written file, not their sum"},
 		"cpu":           group,
 	}
-	for name, l := range limits {
-		s["resource."+name], s["resource.max-"+name] = l, l
-	}
-	return s
+	return confine.Support(own, limits)
 }

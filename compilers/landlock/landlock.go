@@ -23,17 +23,10 @@ var Info = compilers.Info{
 
 func support() map[string]compilers.Support {
 	enforced := compilers.Support{Level: compilers.Enforced}
-	s := map[string]compilers.Support{
-		"file.editable": enforced, "file.visible": enforced,
-		"dir.editable": enforced, "dir.visible": enforced,
-		"use.editable": enforced, "use.visible": enforced,
-		"mount.*":       enforced,
-		"network.allow": enforced, "network.deny": enforced,
-		"env.allow":        enforced,
-		"env.value":        enforced,
-		"exec.search-path": enforced,
-		"exec.allow":       {Level: compilers.Partial, Why: "a program that may be read can still be run by way of the dynamic loader of one that may be run"},
+	own := map[string]compilers.Support{
+		"exec.allow": {Level: compilers.Partial, Why: "a program that may be read can still be run by way of the dynamic loader of one that may be run"},
 	}
+
 	limits := map[string]compilers.Support{
 		"memory":        {Level: compilers.Partial, Why: "it limits the address space of each process, not their sum"},
 		"wall-time":     enforced,
@@ -43,10 +36,7 @@ func support() map[string]compilers.Support {
 		"tmpfs":         enforced,
 		"disk":          {Level: compilers.Partial, Why: "it limits the size of each written file, not their sum"},
 	}
-	for name, l := range limits {
-		s["resource."+name], s["resource.max-"+name] = l, l
-	}
-	return s
+	return confine.Support(own, limits)
 }
 
 // Compiler is the target.

@@ -30,25 +30,16 @@ var Info = compilers.Info{
 
 func support() map[string]compilers.Support {
 	enforced := compilers.Support{Level: compilers.Enforced}
-	s := map[string]compilers.Support{
-		"file.editable": enforced, "file.visible": enforced,
-		"dir.editable": enforced, "dir.visible": enforced,
-		"use.editable": enforced, "use.visible": enforced,
-		"mount.*":       enforced,
-		"network.allow": enforced, "network.deny": enforced,
-		"env.allow":        enforced,
-		"env.value":        {Level: compilers.Requested, Why: "the value never stands in emitted text, so the variable is not set; give it with nsjail --env"},
-		"exec.search-path": enforced,
+	own := map[string]compilers.Support{
+		"env.value": {Level: compilers.Requested, Why: "the value never stands in emitted text, so the variable is not set; give it with nsjail --env"},
 	}
+
 	limits := map[string]compilers.Support{
 		"memory": enforced, "wall-time": enforced, "max-fds": enforced, "max-processes": enforced, "tmpfs": enforced, "cpu": enforced,
 		"cpu-time": {Level: compilers.Partial, Why: "it limits the processor time of each process, not their sum"},
 		"disk":     {Level: compilers.Partial, Why: "it limits the size of each written file, not their sum"},
 	}
-	for name, l := range limits {
-		s["resource."+name], s["resource.max-"+name] = l, l
-	}
-	return s
+	return confine.Support(own, limits)
 }
 
 // Compiler is the target.
