@@ -26,7 +26,7 @@ func Compare(pairs []Pair, o Options) (*Result, diag.List) {
 		}
 	}
 	out.Groups = collected.groups()
-	out.Equivalence = equivalence(pairs, out.Groups, drifted)
+	out.Equivalence = equivalence(pairs, out.Groups, drifted, o.NoSecrets)
 	if out.Equivalence.Verdict == Equivalent && !drifted {
 		out.Left = 0 // no context can tell them apart
 	}

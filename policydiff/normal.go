@@ -30,10 +30,10 @@ type Equivalence struct {
 }
 
 // equivalence is the verdict where groups differ. drifted says that the pairs' worlds do not
-// hold the same.
-func equivalence(pairs []Pair, groups []Group, drifted bool) Equivalence {
+// hold the same, and noSecrets that secrets were not compared.
+func equivalence(pairs []Pair, groups []Group, drifted, noSecrets bool) Equivalence {
 	if len(groups) > 0 {
-		if drifted && Decide(pairs[0].Old.Bound(), pairs[0].New.Bound()).Verdict == Equivalent {
+		if drifted && decide(pairs[0].Old.Bound(), pairs[0].New.Bound(), noSecrets).Verdict == Equivalent {
 			return Equivalence{Different, "the rules are equivalent in every world, and what exists is not the same any more"}
 		}
 		return Equivalence{Different, "the differences of this world tell the views apart"}
@@ -41,26 +41,41 @@ func equivalence(pairs []Pair, groups []Group, drifted bool) Equivalence {
 	if len(pairs) == 0 {
 		return Equivalence{Undecided, "nothing was compared"}
 	}
-	return Decide(pairs[0].Old.Bound(), pairs[0].New.Bound())
+	return decide(pairs[0].Old.Bound(), pairs[0].New.Bound(), noSecrets)
 }
 
 // Decide says whether two views bound to one registry can be shown to give the same answers
 // in every world and context. It reads the rules alone and knows no world, so it never says
 // Different. The argument is sound and not complete: it drops what can never win, orders
 // what may stand in any order, and compares what is left, property by property.
-func Decide(a, b *registry.Bound) Equivalence {
+func Decide(a, b *registry.Bound) Equivalence { return decide(a, b, false) }
+
+// decide is Decide, where secrets are left out if noSecrets is set.
+func decide(a, b *registry.Bound, noSecrets bool) Equivalence {
 	if !maps.Equal(pinned(a), pinned(b)) {
 		return Equivalence{Undecided, "the views name different entities, and naming one can bring it into a world"}
 	}
 	differs := differing(a, b)
 	for _, t := range a.Registry.Types() {
 		for _, p := range t.Properties {
-			if differs[p] {
+			if differs[p] && !(noSecrets && p.Secret) {
 				return Equivalence{Undecided, "their rules about " + t.Name + "." + p.Name + " differ in a way that some other world might show"}
 			}
 		}
 	}
+	if noSecrets && (setsSecrets(a) || setsSecrets(b)) {
+		return Equivalence{Undecided, "all but the secrets is equivalent, and those were not compared"}
+	}
 	return Equivalence{Equivalent, "the same rules compete for every property, up to an order that cannot matter and rules that can never win"}
+}
+
+// setsSecrets reports whether a rule sets a property that is never printed.
+func setsSecrets(b *registry.Bound) bool {
+	return slices.ContainsFunc(b.Rules, func(r *registry.Rule) bool {
+		return slices.ContainsFunc(r.Declarations, func(d *registry.Declaration) bool {
+			return slices.ContainsFunc(d.Typed, func(t registry.TypedValue) bool { return t.Property.Secret })
+		})
+	})
 }
 
 // differing are the properties of which it cannot be shown that the rules of both views

@@ -68,6 +68,8 @@ Exit status 1 says that there are differences. JSON has the schema umwelt.diff/1
 		a, b := isView(paths[0], paths[1]), isView(paths[1], paths[0])
 		old, now := database.Is(paths[0]), database.Is(paths[1])
 		switch {
+		case old && !b || now && !a:
+			return problem(diag.BadOption, "", "a saved policy is compared with a view, or with another one, and %s is neither", diag.Quote(paths[boolInt(old)]))
 		case old:
 			return f.views(std, paths[0], paths[1])
 		case now:

@@ -249,11 +249,11 @@ func sameEntities(a, b []registry.Entity) bool {
 	})
 }
 
-// isView reports whether an argument of diff is a view. What comes from standard input is
+// isView reports whether an argument of diff is a view, or one that was saved. What comes from standard input is
 // what the other argument is.
 func isView(path, other string) bool {
 	if path == "-" {
 		path = other
 	}
-	return strings.EqualFold(filepath.Ext(path), ".umw")
+	return strings.EqualFold(filepath.Ext(path), ".umw") || database.Is(path)
 }

@@ -86,7 +86,9 @@ func TestWatch(t *testing.T) {
 	}{
 		{"nothing changes", func() {}, 1},
 		{"a view", func() { write(t, "v.umw", "tool { allow: false; visible: true }\n") }, 2},
-		{"a new test file", func() { write(t, "w_test.umw.yml", "view: v.umw\ncases:\n  - name: one\n    denied: { allow: tool }\n") }, 2},
+		{"a new test file", func() {
+			write(t, "w_test.umw.yml", "view: v.umw\ncases:\n  - name: one\n    denied: { allow: tool }\n")
+		}, 2},
 		{"a world comes", func() { write(t, "umwelt.world.yml", "tools: [Bash]\n") }, 2},
 		{"a test file goes", func() { os.Remove("w_test.umw.yml") }, 2},
 		{"a view goes", func() { os.Remove("v.umw") }, 2},
