@@ -44,6 +44,7 @@ const (
 	see    need = iota // read, list, stat, exec of a file
 	change             // write
 	entry              // create, delete, rename: a name came or went
+	opened             // create of what may have been there before: entry where the world does not know it, else change
 	use                // call, connect, env, exec of a program, measure
 	numNeeds
 )
@@ -204,13 +205,19 @@ func (c *Collector) refuse(k key, o *ratchet.Observation, v, run int) {
 	t.count(o, v, run)
 }
 
-// needOf is the need that a verb on an entity of a type stands for.
-func needOf(typ string, v ratchet.Verb) need {
+// needOf is the need that a verb on an entity of a type stands for. existed is the attribute
+// of a creation.
+func needOf(typ string, v ratchet.Verb, existed string) need {
 	if typ == "path" {
 		switch v {
 		case ratchet.Write:
 			return change
-		case ratchet.Create, ratchet.Delete, ratchet.Rename:
+		case ratchet.Create:
+			if existed == "unknown" {
+				return opened
+			}
+			return entry
+		case ratchet.Delete, ratchet.Rename:
 			return entry
 		}
 		return see
@@ -224,7 +231,7 @@ func (t *tally) count(o *ratchet.Observation, v, run int) {
 	if typ == "file" || typ == "dir" {
 		typ = "path"
 	}
-	t.runs[needOf(typ, o.Verb)].add(run)
+	t.runs[needOf(typ, o.Verb, o.Attribute("existed"))].add(run)
 	t.place(o.At)
 }
 

@@ -68,17 +68,25 @@ func outside(id string) bool {
 
 // addPath takes a path of the project in.
 func (m *material) addPath(o *Options, k *known, f fact) {
-	n := pathNeed{path: f.id, tally: f.tally, seen: f.runs[see].len(), changed: f.runs[change].len(), came: f.runs[entry].len()}
 	_, isDir := k.dirAt[f.id]
 	_, isFile := k.fileAt[f.id]
+	var changed, came runSet
+	changed.join(&f.runs[change])
+	came.join(&f.runs[entry])
+	if isFile {
+		changed.join(&f.runs[opened])
+	} else {
+		came.join(&f.runs[opened])
+	}
+	n := pathNeed{path: f.id, tally: f.tally, seen: f.runs[see].len(), changed: changed.len(), came: came.len()}
 	n.dir = isDir || !isFile && f.more != nil && f.more.dir
 	n.known = isDir || isFile
 	var any, seenOrChanged runSet
 	any.join(&f.runs[see])
-	any.join(&f.runs[change])
-	seenOrChanged.join(&f.runs[change])
-	any.join(&f.runs[entry])
-	seenOrChanged.join(&f.runs[entry])
+	any.join(&changed)
+	seenOrChanged.join(&changed)
+	any.join(&came)
+	seenOrChanged.join(&came)
 	n.entry = o.atLeast(n.came)
 	n.change = o.atLeast(seenOrChanged.len())
 	n.see = o.atLeast(any.len())
@@ -113,7 +121,7 @@ func only(counts []Count, words string) []Count {
 	var out []Count
 	for _, c := range counts {
 		var is string
-		switch v := ratchet.Verb(c.Name); needOf("path", v) {
+		switch v := ratchet.Verb(c.Name); needOf("path", v, "") {
 		case see:
 			is = "seen"
 		case change:
