@@ -200,8 +200,17 @@ func (r *reader) opened(p *proc, m openMode) {
 	if m.write && !m.unnamed || verb == ratchet.Create {
 		r.learn(n, isFile)
 	}
-	n.exists = 1
-	r.look(n, verb)
+	if verb == ratchet.Create {
+		s := slot{typ: typePath, verb: verb, kind: isFile}
+		if !m.exclusive && n.exists == 0 {
+			s.more = "unknown"
+		}
+		n.exists = 1
+		r.see(n, s)
+	} else {
+		n.exists = 1
+		r.look(n, verb)
+	}
 	if m.both && !m.unnamed && !m.handle {
 		r.look(n, ratchet.Read)
 	}

@@ -116,7 +116,7 @@ type slot struct {
 	verb    ratchet.Verb
 	outcome ratchet.Outcome
 	reason  string
-	more    string // another name, a command, a protocol
+	more    string // another name, a command, a protocol, whether it was there before
 	cut     bool   // the command is not whole
 	from    bool   // more is the old name
 	count   int64
@@ -270,7 +270,9 @@ func (r *reader) hand(s *slot) {
 			kind = "file"
 		}
 		switch s.verb {
-		case ratchet.Create, ratchet.Delete:
+		case ratchet.Create:
+			o.Attributes = ratchet.Attributes("existed", s.more, "kind", kind, "process", process)
+		case ratchet.Delete:
 			o.Attributes = ratchet.Attributes("kind", kind, "process", process)
 		case ratchet.Rename:
 			other := "to"
