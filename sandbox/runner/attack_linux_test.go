@@ -135,8 +135,9 @@ func (s *scene) outsideWorld() *strings.Replacer {
 	}
 	packets("unixgram", s.root+"/keep/dgram")
 	must(os.Chmod(s.root+"/keep/dgram", 0o777))
-	listen("unix", "@umwelt-abstract")
-	return strings.NewReplacer("@R", s.root, " R", " "+s.root, "D/", s.dir+"/", " D", " "+s.dir,
+	abstract := fmt.Sprintf("@umwelt-abstract-%d", os.Getpid())
+	listen("unix", abstract)
+	return strings.NewReplacer("@umwelt-abstract", abstract, "@R", s.root, " R", " "+s.root, "D/", s.dir+"/", " D", " "+s.dir,
 		"TCP4", listen("tcp4", "127.0.0.1:0"), "TCP6", listen("tcp6", "[::1]:0"), "UDP4", packets("udp4", "127.0.0.1:0"), "UDP6", packets("udp6", "[::1]:0"),
 		"PID", fmt.Sprint(os.Getpid()))
 }

@@ -12,7 +12,6 @@ import (
 	"net/http/httptest"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -210,6 +209,7 @@ func TestPodmanAttacks(t *testing.T) {
 func TestPodmanEndpoints(t *testing.T) {
 	s, w := podmanScene(t)
 	endpointsOf(t, s, w)
+	temporary := s.ownTemporary()
 	// Nothing of the way by which the listener came out is left, and nothing of it can be
 	// replaced.
 	results := s.try(w, "list "+meetingPath, "connect "+meetingPath+"/"+meetingName, "write "+meetingPath+"/"+meetingName, "symlink x "+meetingPath+"/"+meetingName,
@@ -220,8 +220,8 @@ func TestPodmanEndpoints(t *testing.T) {
 		}
 	}
 	containersAreGone(t)
-	if left, _ := filepath.Glob(os.TempDir() + "/umwelt-proxy-*"); left != nil {
-		t.Errorf("directories are left: %v", left)
+	if left, err := os.ReadDir(temporary); err != nil || len(left) > 0 {
+		t.Errorf("these are left: %v, %v", left, err)
 	}
 }
 
@@ -247,6 +247,7 @@ func TestPodmanWithoutItsProxy(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, "reached") }))
 	defer server.Close()
 	s, w := podmanScene(t)
+	s.ownTemporary()
 	s.c.Network = confine.Network{Allow: []confine.Endpoint{{CIDR: "127.0.0.1/32", Port: server.Listener.Addr().(*net.TCPAddr).Port}}}
 	ops, err := json.Marshal([]string{"get " + server.URL + "/", "connect " + meetingPath + "/" + meetingName})
 	if err != nil {
@@ -277,22 +278,31 @@ func TestPodmanWithoutItsProxy(t *testing.T) {
 			}
 		}
 	}
-	removeContainers(t)
-	dirs, _ := filepath.Glob(os.TempDir() + "/umwelt-proxy-*")
-	for _, dir := range dirs {
-		os.RemoveAll(dir)
-	}
+	s.removeContainers()
 }
 
-// removeContainers removes what a killed runner left.
-func removeContainers(t *testing.T) {
+// ownTemporary gives the runner a temporary directory of its own.
+func (s *scene) ownTemporary() string {
+	s.t.Helper()
+	dir := s.dir + "/temporary"
+	if err := os.Mkdir(dir, 0o755); err != nil {
+		s.t.Fatal(err)
+	}
+	s.environ = append(s.environ, "TMPDIR="+dir)
+	return dir
+}
+
+// removeContainers removes what a killed runner left of this scene.
+func (s *scene) removeContainers() {
+	t := s.t
 	t.Helper()
 	out, err := exec.Command("podman", "ps", "--all", "--format", "{{.Names}}").Output()
 	if err != nil {
 		t.Fatal(err)
 	}
 	for name := range strings.FieldsSeq(string(out)) {
-		if strings.HasPrefix(name, "umwelt-") {
+		mounts, _ := exec.Command("podman", "inspect", "--format", "{{range .Mounts}}{{.Source}} {{end}}", name).Output()
+		if strings.Contains(string(mounts), s.root) {
 			_ = exec.Command("podman", "rm", "--force", "--time", "0", name).Run()
 		}
 	}

@@ -79,7 +79,7 @@ func TestDocker(t *testing.T) {
 	daemon(t)
 	root := filepath.Join(t.TempDir(), "project")
 	plant(t, root, sample())
-	r, err := verifyView(t, "docker", proxiedView()+`resource { memory: 64MB; wall-time: 30m; max-fds: 100; max-processes: 64; tmpfs: 4MB }`, proxiedWorld, root, nil, nil)
+	r, err := verifyView(t, "docker", sampleView+`resource { memory: 64MB; wall-time: 30m; max-fds: 100; max-processes: 64; tmpfs: 4MB }`, sampleWorld, root, nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -97,4 +97,14 @@ func TestDocker(t *testing.T) {
 	if err != nil || len(r.FalseAllows) == 0 || !strings.HasPrefix(r.FalseAllows[0].Path, "src/key.pem") {
 		t.Errorf("%+v, %v", r, err)
 	}
+	t.Run("endpoints", func(t *testing.T) {
+		needStatic(t)
+		r, err := verifyView(t, "docker", proxiedView(), proxiedWorld, root, nil, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if well(t, r); !slices.Contains(r.Kinds, Count{"proxy", 2}) {
+			t.Errorf("%+v", r.Kinds)
+		}
+	})
 }
