@@ -1,7 +1,9 @@
 package ratchet
 
-import "cmp"
-import "slices"
+import (
+	"cmp"
+	"slices"
+)
 
 // Source reads the records of one tool.
 type Source struct {
@@ -54,6 +56,9 @@ type Tally struct {
 	// last line has no end, or a file of it is missing. Why says which.
 	Partial bool
 	Why     string
+	// Shows are the entity types of which the record shows every use, so that one which is
+	// not in it was not made. Of the others, nothing follows from silence.
+	Shows []string
 }
 
 const (

@@ -56,6 +56,7 @@ func read(in ratchet.Input, emit func(ratchet.Observation) error) (ratchet.Tally
 		return s.sink.Tally, fmt.Errorf("%s is no transcript of Claude Code: none of its lines is an entry of one", diag.Quote(in.Name))
 	}
 	s.end()
+	s.sink.Tally.Shows = []string{"tool"}
 	return s.sink.Tally, nil
 }
 
@@ -66,6 +67,7 @@ func From(r io.Reader, name, dir string, emit func(ratchet.Observation) error) (
 		return s.sink.Tally, err
 	}
 	s.end()
+	s.sink.Tally.Shows = []string{"tool"}
 	return s.sink.Tally, nil
 }
 

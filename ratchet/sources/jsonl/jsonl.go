@@ -10,6 +10,7 @@ import (
 
 	"umwelt/ratchet"
 	"umwelt/ratchet/sources/internal/record"
+	"umwelt/ratchet/sources/strace"
 )
 
 // Source is jsonl://.
@@ -56,7 +57,9 @@ func From(r io.Reader, name string, emit func(ratchet.Observation) error) (ratch
 			o.At = ratchet.Place{File: name, Line: number}
 		}
 		// What recorded a run says so on the line of its command where it did not see all.
-		if accesses := o.Attribute("accesses"); o.Verb == ratchet.Exec && accesses != "" && accesses != "recorded" {
+		if accesses := o.Attribute("accesses"); o.Verb == ratchet.Exec && accesses == "recorded" {
+			sink.Tally.Shows = strace.Shows()
+		} else if o.Verb == ratchet.Exec && accesses != "" {
 			sink.Tally.Cut(record.Clip("what the command did is " + accesses + ": " + o.Attribute("why")))
 		}
 		sink.Tally.Observations++

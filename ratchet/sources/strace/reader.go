@@ -173,6 +173,7 @@ func (r *reader) finish() (ratchet.Tally, error) {
 	if r.err == nil && r.tally.Records > 0 && !r.understood {
 		return r.tally, fmt.Errorf("%s is no log of strace", diag.Quote(r.at.File))
 	}
+	r.tally.Shows = Shows()
 	return r.tally, r.err
 }
 

@@ -21,3 +21,7 @@ var Source = ratchet.Source{
 	Example: "strace://trace.log",
 	Read:    Read,
 }
+
+// Shows are the entity types of which a log shows every use, where it was recorded with
+// Arguments.
+func Shows() []string { return []string{"dir", "exec", "file", "network"} }
