@@ -73,6 +73,7 @@ type Place struct {
 //   - command: of exec, the words as a JSON list
 //   - call: of a tool, what was asked of it as one text (a command, a path, an address)
 //   - value, unit: of a measure; bytes for sizes, ms for times, "" for counts
+//   - of: "resident" of a measure of memory that is not of address space
 //   - address: of an endpoint, the address that its host name led to
 type Observation struct {
 	Time       time.Time   // the zero time where it is not known

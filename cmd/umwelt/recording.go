@@ -114,7 +114,10 @@ func measure(at time.Time, name string, value int64, unit string) ratchet.Observ
 func measures(end time.Time, wall, cpu time.Duration, rss int64) []ratchet.Observation {
 	out := []ratchet.Observation{measure(end, "wall-time", wall.Milliseconds(), "ms"), measure(end, "cpu-time", cpu.Milliseconds(), "ms")}
 	if rss > 0 {
-		out = append(out, measure(end, "memory", rss, "bytes"))
+		m := measure(end, "memory", rss, "bytes")
+		// A limit of address space counts what is reserved, too, which is far more.
+		m.Attributes = append([]ratchet.Attribute{{Name: "of", Value: "resident"}}, m.Attributes...)
+		out = append(out, m)
 	}
 	return out
 }
