@@ -3,7 +3,6 @@ package narrow
 import (
 	"fmt"
 
-	"umwelt/ast"
 	"umwelt/diag"
 )
 
@@ -50,6 +49,3 @@ func (r *Report) note(text string) {
 	}
 	r.Notes = append(r.Notes, text)
 }
-
-// sourceOf is the view that a declaration stands in.
-func inView(v *ast.View, d decided) bool { return d.decl.At.Source == v.Source }

@@ -67,7 +67,6 @@ type details struct {
 	silent int64             // calls that say nothing of what was asked
 	max    float64           // the largest measure
 	unit   string
-	reason map[string]int64
 }
 
 // call is one distinct call of a tool.

@@ -5,19 +5,6 @@ import (
 	"unicode/utf8"
 )
 
-// grant is one rule that a proposal gives, before it is written.
-type grant struct {
-	typ      string // the entity type
-	rung     *rung  // where the rule is about paths
-	tests    []testPair
-	property string
-	value    string
-	step     Step
-	admits   int
-}
-
-type testPair struct{ name, value string }
-
 // filePlan is the rules about the project's paths.
 type filePlan struct {
 	change, see, dirs []*rung

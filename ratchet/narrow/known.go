@@ -10,13 +10,12 @@ import (
 
 // known is what the world has of the project's files and directories, by path.
 type known struct {
-	world      *world.World
-	file, dir  *registry.EntityType
-	files      []string       // paths, sorted
-	fileAt     map[string]int // index into World.Entities
-	dirAt      map[string]int // the root, too, as "."
-	withheld   map[string]bool
-	withheldIn []string // directories that are left out with all in them
+	world     *world.World
+	file, dir *registry.EntityType
+	files     []string       // paths, sorted
+	fileAt    map[string]int // index into World.Entities
+	dirAt     map[string]int // the root, too, as "."
+	withheld  map[string]bool
 }
 
 func knownOf(w *world.World) *known {

@@ -45,7 +45,6 @@ const (
 type endpoint struct {
 	host, protocol string
 	port           int
-	prefix         string // the host, where it is an address
 }
 
 // endpointOf reads an endpoint of a fact: its attributes, else its id as host:port.

@@ -288,6 +288,63 @@ func TestTightenedHolds(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		g := gen{t}
 		text, view := g.world(), g.view()
-		hold(t, Input{World: loadWorld(t, text, pinsOf(t, view)...), View: parseView(t, view), Options: g.options()}, g.runs(), view+"\n"+text)
+		in := Input{World: loadWorld(t, text, pinsOf(t, view)...), View: parseView(t, view), Options: g.options()}
+		runs := g.runs()
+		hold(t, in, runs, view+"\n"+text)
+		monotone(t, in, runs)
 	})
+}
+
+// monotone asks both views about everything that exists and about new files of random names.
+func monotone(t *rapid.T, in Input, runs [][]ratchet.Observation) {
+	p, err := Propose(in, collect(in.Options, runs))
+	if err != nil {
+		t.Fatalf("%v", err)
+	}
+	now := parseView(t, string(p.Text))
+	a, err := in.bind(in.View)
+	if err != nil {
+		t.Fatalf("%v", err)
+	}
+	b, err := in.bind(now)
+	if err != nil {
+		t.Fatalf("%v", err)
+	}
+	w, err := settle(in.World, append(a.Pins(), b.Pins()...))
+	if err != nil {
+		t.Fatalf("%v", err)
+	}
+	old, err := in.resolve(in.View, a, w, knownOf(w))
+	if err != nil {
+		t.Fatalf("%v", err)
+	}
+	got, err := in.resolve(now, b, w, knownOf(w))
+	if err != nil {
+		t.Fatalf("%v", err)
+	}
+	for i := range w.Entities {
+		e := &w.Entities[i]
+		for _, name := range []string{"visible", "editable", "allow"} {
+			q := e.Type.Property(name)
+			if q == nil || e.Type.Name == "network" || e.Type.Name == "dir" {
+				continue
+			}
+			if got.res.Get(i, q).Value.Bool() && !old.res.Get(i, q).Value.Bool() {
+				t.Fatalf("%s of %s %s is given by\n%s\nand not by\n%s", name, e.Type.Name, e.ID, p.Text, in.View.Source.Text)
+			}
+		}
+	}
+	g := gen{t}
+	for range 10 {
+		path := g.path() + g.of("", "-a1b2c3", "/deep/x.py", ".md")
+		if _, exists := old.known.fileAt[path]; exists {
+			continue
+		}
+		for _, kind := range []kind{seeFile, changeFile} {
+			r := &requirement{kind: kind, id: path}
+			if got.meets(r).ok && !old.meets(&requirement{kind: kind, id: path}).ok {
+				t.Fatalf("a new %s is given more by\n%s\nthan by\n%s", path, p.Text, in.View.Source.Text)
+			}
+		}
+	}
 }

@@ -19,6 +19,7 @@ type unit struct {
 	kind    unitKind
 	holds   bool   // in the wanted context
 	stuck   string // why it cannot be edited, "" where it can
+	whole   string // why it cannot be replaced by less, "" where it can
 	state   unitState
 	raw     string // what stands for its value, where that shrinks
 	carries map[*requirement]bool

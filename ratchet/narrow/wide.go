@@ -143,15 +143,14 @@ func (n *narrower) replaceWide() {
 				used += admits[u]
 				continue
 			}
-			if !n.removable(u) || n.unobserved(u) {
+			if !n.removable(u) || n.unobserved(u) || u.whole != "" {
 				if u.kind == granting || u.kind == implying && n.late {
-					why := cmp.Or(u.stuck, "it also keeps something from being allowed")
+					why := cmp.Or(u.stuck, u.whole, "it also keeps something from being allowed")
 					n.keepWide(u, admits[u], why)
 				}
 				continue
 			}
 			n.slack = n.in.Slack - used
-			// Where it cannot be, it is stuck and is looked at again.
 			n.replace(u)
 			changed = true
 			break
@@ -169,7 +168,7 @@ func (n *narrower) keepWide(u *unit, admits int, why string) {
 	}
 }
 
-// replace puts rules for what a unit was needed for in its place, or marks it as stuck.
+// replace puts rules for what a unit was needed for in its place, or says why there can be none.
 func (n *narrower) replace(u *unit) {
 	var carried []*requirement
 	for _, r := range n.reqs {
@@ -179,16 +178,16 @@ func (n *narrower) replace(u *unit) {
 	}
 	sel := parseSelector(u.rules[0].rule.Selector.Text)
 	if sel == nil {
-		u.stuck = "its selector cannot be written anew"
+		u.whole = "its selector cannot be written anew"
 		return
 	}
 	if slices.ContainsFunc(carried, func(r *requirement) bool { return r.kind == newNames && (u.name == "visible" || n.opens(u, r.id)) }) {
-		u.stuck = "new names in a directory are seen by it alone"
+		u.whole = "new names in a directory are seen by it alone"
 		return
 	}
 	files := n.filePlanFor(u, carried)
 	if files != nil && len(files.without)+len(files.unsayable) > 0 {
-		u.stuck = "rules for just what was needed cannot be written"
+		u.whole = "rules for just what was needed cannot be written"
 		return
 	}
 	var drafts []draft
