@@ -17,7 +17,7 @@ func (p *proposer) check(t, current *trial) (map[decided][]*tally, error) {
 		}
 		for _, by := range a.by {
 			if by.decl != nil {
-				proofs[by] = append(proofs[by], r.tally)
+				proofs[by] = append(append(proofs[by], r.came...), r.tally)
 			}
 		}
 		if r.kind == newNames && t.tree != nil {

@@ -25,6 +25,7 @@ type requirement struct {
 
 	deciders  []decided           // what decides in the current view
 	choices   map[string][]choice // of a path that does not exist
+	came      []*tally            // of new names, what came and went
 	byContent bool                // a directory that appears by what lies in it
 }
 

@@ -1,6 +1,7 @@
 package narrow
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -186,7 +187,7 @@ func (p *proposer) without(plan *filePlan) {
 			if r.id != id || !kind(r.kind) {
 				return false
 			}
-			l := Left{Type: r.typ, ID: text(id), Why: why}
+			l := Left{Type: r.typ, ID: cmp.Or(text(id), "."), Why: why}
 			if r.tally != nil {
 				l.Verbs, l.Evidence = r.tally.counts(), r.tally.evidence()
 			}

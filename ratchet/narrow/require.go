@@ -13,7 +13,7 @@ import (
 // rule can say.
 func requirements(in *Input, k *known, m *material, report *Report) []*requirement {
 	var out []*requirement
-	entries := map[string]bool{}
+	entries := map[string][]*tally{}
 	if k.file != nil && k.dir != nil {
 		for i := range m.paths {
 			p := &m.paths[i]
@@ -29,9 +29,9 @@ func requirements(in *Input, k *known, m *material, report *Report) []*requireme
 			}
 			switch {
 			case p.entry && p.path != ".":
-				entries[k.holder(p.path)] = true
+				entries[k.holder(p.path)] = append(entries[k.holder(p.path)], p.tally)
 			case p.dir && p.change && !p.entry:
-				entries[k.holder(p.path+"/x")] = true
+				entries[k.holder(p.path+"/x")] = append(entries[k.holder(p.path+"/x")], p.tally)
 			}
 		}
 	} else {
@@ -39,8 +39,8 @@ func requirements(in *Input, k *known, m *material, report *Report) []*requireme
 			report.unplaced("file", p.tally.total())
 		}
 	}
-	for dir := range entries {
-		out = append(out, &requirement{kind: newNames, typ: "dir", id: dir})
+	for dir, came := range entries {
+		out = append(out, &requirement{kind: newNames, typ: "dir", id: dir, came: came})
 	}
 	for _, typ := range slices.Sorted(maps.Keys(m.byType)) {
 		for _, f := range m.byType[typ] {

@@ -100,7 +100,14 @@ func (p *proposer) allowedNow(current *trial) {
 			l.Verbs, l.Evidence = r.tally.counts(), r.tally.evidence()
 		}
 		p.report.NotAllowed = append(p.report.NotAllowed, l)
-		return true
+		if r.kind != changeFile || r.tally.runs[see].len() == 0 {
+			return true
+		}
+		// It was also seen, which may be allowed.
+		r.kind, r.entity = seeFile, nil
+		a = current.meets(r)
+		r.deciders = a.by
+		return !a.ok
 	})
 }
 

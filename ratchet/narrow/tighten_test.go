@@ -47,11 +47,21 @@ file:glob("src/*.py") { visible: true; }
 /* the rest */
 file[path="README"] { visible: true; }`},
 		{"slack keeps it", `file[path^="src/"] { visible: true; }`, "read file src/a.py\nread file src/b.py", 1, `file[path^="src/"] { visible: true; }`},
-		{"where something restricts, the old selector stays with a condition", `
+		{"where something restricts elsewhere", `
 file { visible: true; editable: true; }
 file[name$=".md"] { editable: false; }`, "write file src/a.py\nread file README", 0, `
-file:where([path="src/a.py"]) { editable: true; }
-file:where([path="README"]) { visible: true; }`},
+file[path="src/a.py"] { editable: true; }
+file[path="README"] { visible: true; }`},
+		{"where something restricts, the old selector stays with a condition", `
+file { visible: true; }
+file[path^="src/"] { visible: false; }
+file[path="src/a.py"] { visible: true; }
+file[name$=".py"] { visible: false; }
+file:glob("src/*.py") { visible: true; }`, "read file src/a.py\nread file README", 0, `
+file[path="README"] { visible: true; }
+file[path^="src/"] { visible: false; }
+file[name$=".py"] { visible: false; }
+file:glob("src/*.py"):where([path="src/a.py"]) { visible: true; }`},
 		{"qualifiers stay", `mode#implement file[path^="src/"] { editable: true; }`, "write file src/a.py", 0, `mode#implement file[path="src/a.py"] { editable: true; }`},
 		{"another mode is not looked at", `mode#review file { visible: true; } mode#implement file { visible: true; }`, "read file README", 0, `
 mode#review file { visible: true; }

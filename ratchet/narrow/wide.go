@@ -209,7 +209,7 @@ func (n *narrower) replace(u *unit) {
 	plainEverywhere := !n.refine && !n.competes(u)
 	rungs := func(list []*rung, t *registry.EntityType, property string) {
 		for _, r := range list {
-			add(t, r.tests(), property, r, plainEverywhere && contained(u.rules[0].rule.Selector, r))
+			add(t, r.tests(), property, r, !n.refine && (plainEverywhere || n.alone(t, r)) && contained(u.rules[0].rule.Selector, r))
 		}
 	}
 	if files != nil {
@@ -345,6 +345,20 @@ func (n *narrower) competes(u *unit) bool {
 		}
 	}
 	return false
+}
+
+// alone reports whether no rule, in any context, takes anything from the one path that an
+// exact rung is for, so that precedence does not matter there.
+func (n *narrower) alone(t *registry.EntityType, r *rung) bool {
+	i, known := n.t.known.fileAt[r.path]
+	if r.step != Exact || !known || t != n.t.known.file {
+		return false
+	}
+	return !slices.ContainsFunc(n.t.res.Rules(i), func(rule *registry.Rule) bool {
+		return slices.ContainsFunc(rule.Declarations, func(d *registry.Declaration) bool {
+			return (d.Name == "visible" || d.Name == "editable") && kindOf(d) != granting
+		})
+	})
 }
 
 // contained reports whether a rung surely fits only what a selector's target fits.

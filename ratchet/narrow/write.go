@@ -1,6 +1,7 @@
 package narrow
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -53,8 +54,28 @@ func (p *proposer) write(t *trial, metas []draft, proofs map[decided][]*tally, c
 		}
 		p.report.Rules = append(p.report.Rules, rr)
 	}
+	old, now := atRulesOf(t.view), atRulesOf(last)
+	for i, a := range old {
+		if e := speaks[a]; e != nil {
+			p.report.Rules = append(p.report.Rules, RuleReport{Text: "@" + diag.Escape(a.Name+" "+a.Prelude.Raw), Line: int(now[i].At.Start.Line), Origin: originKept,
+				Verbs: e.total.counts(), Entities: len(e.facts), Runs: e.runs(), Evidence: e.total.evidence()})
+		}
+	}
+	slices.SortStableFunc(p.report.Rules, func(a, b RuleReport) int { return cmp.Compare(a.Line, b.Line) })
 	p.table(t, current)
 	return &Proposal{Text: text, Report: *p.report}, nil
+}
+
+// atRulesOf are the at-rules of a view in the order of its text.
+func atRulesOf(v *ast.View) []*ast.AtRule {
+	var out []*ast.AtRule
+	ast.Walk(v, func(n ast.Node) bool {
+		if a, ok := n.(*ast.AtRule); ok {
+			out = append(out, a)
+		}
+		return true
+	})
+	return out
 }
 
 // spoken is what speaks for a rule, and about what type of thing.
