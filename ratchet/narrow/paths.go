@@ -1,12 +1,9 @@
 package narrow
 
 import (
-	"math/bits"
 	"path"
 	"strings"
 )
-
-func (s *runSet) len() int { return bits.OnesCount64(s.low) + len(s.more) }
 
 // relative is a path as the project has it, "." for the project itself, or an absolute path
 // and true where it lies outside.

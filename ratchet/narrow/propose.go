@@ -34,6 +34,7 @@ func Propose(in Input, c *Collector) (*Proposal, error) {
 		name = in.View.Source.Name // what it imports is found from there
 	}
 	out, _, err := once(in, c)
+	settled := map[string]bool{} // texts of which something was left out again
 	for range maxRounds {
 		if err != nil {
 			return nil, err
@@ -47,7 +48,8 @@ func Propose(in Input, c *Collector) (*Proposal, error) {
 			return nil, err
 		}
 		same := string(next.Text) == string(out.Text)
-		if same {
+		if same && !settled[string(next.Text)] {
+			settled[string(next.Text)] = true
 			if less := p.prune(); less != nil {
 				next.Text, next.Report, same = less, *p.report, false
 			}
