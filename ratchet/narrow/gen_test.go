@@ -57,6 +57,9 @@ func (g gen) observation(line int) ratchet.Observation {
 	default:
 		o.Type, o.ID = "file", g.path()
 		o.Verb = ratchet.Verb(g.of("read", "read", "read", "stat", "write", "create", "delete", "rename", "exec"))
+		if o.Verb == ratchet.Create && g.chance(30) {
+			attrs = append(attrs, "existed", "unknown")
+		}
 		if g.chance(30) {
 			o.ID = "/project/" + o.ID
 		}

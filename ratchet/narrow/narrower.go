@@ -219,7 +219,8 @@ func (n *narrower) tell() {
 		}
 	}
 	for _, u := range n.units {
-		if u.state == alive && !fired[u] && u.stuck != "" && (u.kind != other || strings.HasPrefix(u.stuck, "it is imported")) {
+		told := slices.ContainsFunc(n.report.Kept, func(k Unused) bool { return k.At == u.place && k.Text == u.text })
+		if !told && u.state == alive && !fired[u] && u.stuck != "" && (u.kind != other || strings.HasPrefix(u.stuck, "it is imported")) {
 			n.report.Kept = append(n.report.Kept, Unused{Text: u.text, At: u.place, Why: u.stuck})
 		}
 	}

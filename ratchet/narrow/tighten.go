@@ -64,18 +64,15 @@ func (p *proposer) tighten() (*Proposal, error) {
 	return nil, last
 }
 
-// base is the current view without the comments of earlier proposals.
+// base is the current view without the comments of earlier proposals. What is left stands
+// where it stood in the text.
 func (p *proposer) base() (*ast.View, error) {
 	v, err := parse(p.in.View.Source.Name, p.in.View.Source.Text)
 	if err != nil {
 		return nil, err
 	}
 	v.Statements = withoutOurs(v.Statements)
-	text, err := printed(v)
-	if err != nil {
-		return nil, err
-	}
-	return parse(p.in.View.Source.Name, text)
+	return v, nil
 }
 
 // allowedNow leaves out what the current view does not allow, and notes what decides.
