@@ -279,19 +279,26 @@ func (c *choices) judgeAllow(r *requirement) verdict {
 	p := typ.Property("allow")
 	v := verdict{ok: true}
 	for _, i := range c.t.named(typ, r.id) {
-		list := c.entity(i, p)
-		if w := first(list, r); w != nil {
-			v.ok = v.ok && w.yes
-			v.add(w)
-			continue
+		own := first(c.entity(i, p), r)
+		if own != nil {
+			v.ok = v.ok && own.yes
+			v.add(own)
 		}
-		follows := false
+		follows := own != nil
 		for _, f := range c.t.res.Engine().Followed(c.t.res.Entity(i), p) {
-			if q := f.Entity.Type.Property(p.Follows); f.Index >= 0 && q != nil {
-				if w := first(c.entity(f.Index, q), r); w != nil {
-					follows = follows || w.yes
-					v.add(w)
-				}
+			q := f.Entity.Type.Property(p.Follows)
+			if f.Index < 0 || q == nil {
+				continue
+			}
+			list := c.entity(f.Index, q)
+			w := first(list, r)
+			switch {
+			case w == nil:
+			case !w.yes:
+				v.ok = false // what it follows denies it, whatever its own rules say
+			case own == nil || slices.ContainsFunc(list, func(x choice) bool { return !x.yes && (x.unit == nil || x.unit.state == alive) }):
+				follows = true
+				v.add(w)
 			}
 		}
 		v.ok = v.ok && follows

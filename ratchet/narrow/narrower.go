@@ -12,7 +12,8 @@ import (
 type narrower struct {
 	*proposer
 	t      *trial
-	refine bool
+	refine bool // replacements keep the old selector, with a condition
+	exact  bool // and are about one path each
 	units  []*unit
 	c      *choices
 	users  map[*unit][]*requirement // the requirements that a unit may decide

@@ -26,6 +26,10 @@ func (n *narrower) replace(u *unit) {
 		u.whole = "new names in a directory are seen by it alone"
 		return
 	}
+	if n.followed(u) {
+		u.whole = "without it another rule denies what follows it"
+		return
+	}
 	files := n.filePlanFor(u, carried)
 	if files != nil && len(files.without)+len(files.unsayable) > 0 {
 		u.whole = "rules for just what was needed cannot be written"
@@ -104,6 +108,29 @@ func (n *narrower) opens(u *unit, dir string) bool {
 	return w != nil && w.unit == u && slices.ContainsFunc(list, func(x choice) bool { return !x.yes })
 }
 
+// followed reports whether others follow what a unit allows, and something else would deny
+// it to them.
+func (n *narrower) followed(u *unit) bool {
+	t := typeOf(n.t.world.Registry, "tool")
+	if t == nil || t.Property("allow") == nil || t.Property("allow").Through == "" {
+		return false
+	}
+	p := t.Property("allow")
+	for _, i := range n.t.of(t) {
+		for _, f := range n.t.res.Engine().Followed(n.t.res.Entity(i), p) {
+			q := f.Entity.Type.Property(p.Follows)
+			if f.Index < 0 || q == nil {
+				continue
+			}
+			list := n.c.entity(f.Index, q)
+			if w := first(list, nil); w != nil && w.unit == u && slices.ContainsFunc(list, func(x choice) bool { return !x.yes }) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // filePlanFor is the ladder's rules for the paths that a unit was needed for, nil for none.
 func (n *narrower) filePlanFor(u *unit, carried []*requirement) *filePlan {
 	var paths []pathNeed
@@ -132,7 +159,11 @@ func (n *narrower) filePlanFor(u *unit, carried []*requirement) *filePlan {
 	if paths == nil && entries == nil {
 		return nil
 	}
-	plan := planFor(&n.in.Options, &n.slack, n.known, paths, entries, n.needed)
+	o := n.in.Options
+	if n.exact {
+		o.Steps = []Step{Exact, Entries}
+	}
+	plan := planFor(&o, &n.slack, n.known, paths, entries, n.needed)
 	return plan
 }
 
@@ -161,7 +192,12 @@ func (n *narrower) narrowed(s *ast.Selector, t *registry.EntityType, tests []ast
 			last.Taxon = t.Taxon.Name
 		}
 	} else if len(tests) > 0 {
-		where := ast.Simple{Kind: ast.Pseudo, Name: "where", HasArg: true, Selectors: []*ast.Selector{chain(&ast.Compound{Simples: tests})}}
+		inner := &ast.Compound{Simples: tests}
+		if last.Type == "" || last.Type == "*" {
+			// The new rule is about one type, and the type counts nothing in here.
+			last.Type, inner.Type = "*", t.Name
+		}
+		where := ast.Simple{Kind: ast.Pseudo, Name: "where", HasArg: true, Selectors: []*ast.Selector{chain(inner)}}
 		last.Simples = append(slices.Clone(last.Simples), where)
 	}
 	return &ast.Selector{Compounds: append(before, &last), Combinators: joins}

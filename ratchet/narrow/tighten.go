@@ -32,10 +32,10 @@ func (p *proposer) tighten() (*Proposal, error) {
 	p.current = current
 	var last error
 	// A replacement is written as a person would, and where that turns out to allow more, as
-	// the old selector with a condition.
-	for _, refine := range []bool{false, true} {
+	// the old selector with a condition; at last, one path a rule.
+	for attempt := range 3 {
 		report := *p.report
-		n := &narrower{proposer: p, t: current, refine: refine}
+		n := &narrower{proposer: p, t: current, refine: attempt > 0, exact: attempt > 1}
 		v, meta, err := n.run()
 		if err == nil && slices.ContainsFunc(p.reqs, func(r *requirement) bool { return r.kind == seeDir }) {
 			err = n.showDirs(v, meta)
