@@ -201,12 +201,17 @@ func (c *choices) file(r *requirement) func(string) []choice {
 	return func(name string) []choice { return r.choices[name] }
 }
 
-func (c *choices) judgeDir(r *requirement) verdict {
-	var v verdict
+// ownDir is whether a directory appears by a rule about it.
+func (c *choices) ownDir(r *requirement) verdict {
 	d := c.t.known.dir
 	if i, ok := c.t.known.dirAt[r.id]; ok && d != nil && c.t.world.Entities[i].Type == d {
-		v = sight(c.entity(i, d.Property("visible")), c.entity(i, d.Property("editable")), c.entity(i, d.Property("show")), r)
+		return sight(c.entity(i, d.Property("visible")), c.entity(i, d.Property("editable")), c.entity(i, d.Property("show")), r)
 	}
+	return verdict{}
+}
+
+func (c *choices) judgeDir(r *requirement) verdict {
+	v := c.ownDir(r)
 	if v.ok {
 		return v
 	}

@@ -79,10 +79,14 @@ func (n *narrower) replace(u *unit) {
 			}
 		}
 	}
+	shown := map[*requirement]bool{}
+	for _, r := range carried {
+		shown[r] = r.kind == seeDir && n.shownBy(u, r)
+	}
 	u.state = replaced
 	u.instead = drafts
 	for _, r := range carried {
-		u.carries[r] = r.kind != seeDir || u.about(n.t.known.dir)
+		u.carries[r] = r.kind != seeDir || shown[r]
 	}
 }
 
@@ -131,6 +135,12 @@ func (n *narrower) followed(u *unit) bool {
 	return false
 }
 
+// shownBy reports whether a directory appears since a unit is about it.
+func (n *narrower) shownBy(u *unit, r *requirement) bool {
+	v := n.c.ownDir(r)
+	return v.ok && slices.Contains(v.by, u)
+}
+
 // filePlanFor is the ladder's rules for the paths that a unit was needed for, nil for none.
 func (n *narrower) filePlanFor(u *unit, carried []*requirement) *filePlan {
 	var paths []pathNeed
@@ -145,7 +155,7 @@ func (n *narrower) filePlanFor(u *unit, carried []*requirement) *filePlan {
 		case seeFile:
 		case seeDir:
 			// What only lets it appear by its content is not what a rule about it is for.
-			if p.dir = true; !u.about(n.t.known.dir) {
+			if p.dir = true; !n.shownBy(u, r) {
 				continue
 			}
 		case newNames:

@@ -114,13 +114,6 @@ func impliesOther(p *registry.Property) bool {
 	return slices.ContainsFunc(p.Entity.Properties, func(q *registry.Property) bool { return slices.Contains(q.ImpliedBy, p.Name) })
 }
 
-// about reports whether a unit sets a property of a type.
-func (u *unit) about(t *registry.EntityType) bool {
-	return slices.ContainsFunc(u.rules, func(d decided) bool {
-		return slices.ContainsFunc(d.decl.Typed, func(v registry.TypedValue) bool { return v.Property.Entity == t })
-	})
-}
-
 // parseSelector reads the canonical text of a bound selector.
 func parseSelector(text string) *ast.Selector {
 	v, err := parse("selector", []byte(text+" {}"))
