@@ -56,6 +56,9 @@ func options(c *confine.Confinement, workdir string, open, clearEnv bool) []stri
 			}
 		case confine.Proc:
 			o = append(o, "--proc", s.Path)
+			// What stands in it speaks of the whole machine to root, and of the helper, which
+			// has no filter, to everybody.
+			seal = append(seal, "--remount-ro", s.Path)
 		case confine.Dev:
 			// The directory of devices is no place to keep anything; what it holds for
 			// shared memory is a temporary directory like others.

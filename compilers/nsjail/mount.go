@@ -34,7 +34,8 @@ func mount(t *text, s confine.Step) {
 	case confine.Dev:
 		tmpfs(t, confine.Step{Path: s.Path, ReadOnly: true, Perms: "0755"})
 		for _, d := range devices {
-			bind(t, "/dev/"+d, s.Path+"/"+d, true, false)
+			// A device can be written all the same; its permissions cannot be changed.
+			bind(t, "/dev/"+d, s.Path+"/"+d, false, false)
 		}
 		for _, l := range links {
 			symlink(t, l[1], s.Path+"/"+l[0])

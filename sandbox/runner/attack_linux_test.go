@@ -55,6 +55,12 @@ var attacks = []attack{
 		"roots D/outside.txt", "roots /etc/shadow", "inherited", "read /proc/PID/root@R/.env", "read /proc/PID/cmdline", "read /proc/PID/environ", "attach PID", "kill PID", "attach 1",
 	}, false},
 	{"reading the environment or arguments of processes outside", []string{"spy 2retnuh"}, false},
+	{"what the kernel runs and how", []string{
+		"openw /proc/sys/kernel/core_pattern", "openw /proc/sys/kernel/modprobe", "openw /proc/sys/kernel/hostname", "openw /proc/sysrq-trigger",
+	}, false},
+	{"the first process of the sandbox", []string{"openw /proc/1/mem", "openw /proc/1/oom_score_adj"}, false},
+	{"the devices of the host", []string{"samemode /dev/null", "samemode /dev/urandom"}, false},
+	{"the standard streams as files", []string{"samemode /proc/self/fd/0", "samemode /proc/self/fd/1"}, false},
 	{"sockets that are files, and abstract ones", []string{
 		"connect R/keep/sock", "connect @umwelt-abstract", "datagram R/keep/dgram", "raw-pair R/keep/dgram", "connect D/sock",
 	}, false},

@@ -150,6 +150,11 @@ func launchBwrap(s *Spec, r *Result, path string, options []string, prog []byte,
 	}
 	r.Argv = append(append([]string{"bwrap"}, options...), append([]string{"--"}, s.Command...)...)
 	p, err := begin(cmd, func() error {
+		if os.Geteuid() == 0 {
+			if err := guardDevices(); err != nil {
+				r.Remarks = append(r.Remarks, "permissions and times of devices such as /dev/null can be changed from inside: "+err.Error())
+			}
+		}
 		if !scoped {
 			return nil
 		}
@@ -187,7 +192,7 @@ func launchBwrap(s *Spec, r *Result, path string, options []string, prog []byte,
 	}
 	p.leader = info.ChildPid
 	p.group = newGroup(p.leader, s.Confinement.Limits)
-	p.drain = streams.wait
+	p.drain = func() { streams.wait(r) }
 	err = limitProcess(p.leader, s.Confinement.Limits)
 	if err == nil {
 		stand := Stand{Root: s.at()}
@@ -250,6 +255,32 @@ func scope() error {
 	}
 	r := ruleset{Scoped: unix.LANDLOCK_SCOPE_ABSTRACT_UNIX_SOCKET | unix.LANDLOCK_SCOPE_SIGNAL}
 	return r.restrict()
+}
+
+// guardDevices keeps root, to whom the devices belong, from changing permissions and times
+// of those that bubblewrap shows inside. They are read-only for the calling thread and
+// what it starts; that keeps nobody from writing to a device.
+func guardDevices() error {
+	if err := unix.Unshare(unix.CLONE_NEWNS); err != nil {
+		return err
+	}
+	if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_SLAVE, ""); err != nil {
+		return err
+	}
+	for _, name := range []string{"full", "null", "random", "tty", "urandom", "zero"} {
+		path := "/dev/" + name
+		err := unix.Mount(path, path, "", unix.MS_BIND, "")
+		if errors.Is(err, os.ErrNotExist) {
+			continue
+		}
+		if err == nil {
+			err = unix.MountSetattr(unix.AT_FDCWD, path, 0, &unix.MountAttr{Attr_set: unix.MOUNT_ATTR_RDONLY})
+		}
+		if err != nil {
+			return fmt.Errorf("%s: %w", path, err)
+		}
+	}
+	return nil
 }
 
 // memory is a file that exists nowhere, positioned at its beginning.

@@ -200,8 +200,9 @@ func podmanScene(t *testing.T) (*scene, way) {
 // In a container the same attacks fail as elsewhere, and the same work is done.
 func TestPodmanAttacks(t *testing.T) {
 	s, w := podmanScene(t)
-	// A hidden directory is empty, whoever lists it.
-	attackScene(t, s, w, "list R/secret")
+	// A hidden directory is empty, whoever lists it. The first process is the command itself,
+	// and the devices are nodes that the container has of its own.
+	attackScene(t, s, w, "list R/secret", "openw /proc/1/mem", "openw /proc/1/oom_score_adj", "samemode /dev/null", "samemode /dev/urandom")
 	containersAreGone(t)
 }
 

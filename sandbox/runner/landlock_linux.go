@@ -69,6 +69,23 @@ func closed(c *confine.Confinement) *confine.Confinement {
 }
 
 func startLandlock(s *Spec, r *Result) (*process, error) {
+	streams, err := relay(s)
+	if err != nil {
+		return nil, err
+	}
+	inside := *s
+	inside.Stdin, inside.Stdout, inside.Stderr = streams.inside[0], streams.inside[1], streams.inside[2]
+	p, err := tryLandlock(&inside, r)
+	streams.started()
+	if err != nil {
+		return nil, err
+	}
+	p.drain = func() { streams.wait(r) }
+	return p, nil
+}
+
+// tryLandlock starts the command with namespaces, or where there are none, without.
+func tryLandlock(s *Spec, r *Result) (*process, error) {
 	set, _ := landlock.Rules(proxied(s.Confinement))
 	p, err := (*process)(nil), errNoNamespaces
 	if !s.bare {

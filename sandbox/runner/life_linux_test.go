@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -320,5 +321,33 @@ func TestFilesAsStreams(t *testing.T) {
 				t.Errorf("%q arrived", stdout)
 			}
 		})
+	}
+}
+
+// Output that does not arrive is said to be lost, since the command cannot be told.
+func TestOutputIsLost(t *testing.T) {
+	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer full.Close()
+	for _, w := range ways(t) {
+		s := newScene(t, w)
+		spec := Spec{Confinement: s.c, Command: []string{"sh", "-c", "echo x; exit 3"}, Stdout: full, bare: w.bare}
+		if w.user {
+			continue // this is the same program, whoever runs it
+		}
+		for _, target := range Targets() {
+			if target.Info.Name != w.target {
+				continue
+			}
+			r, err := Run(target, spec)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if r.Exit != 3 || !slices.ContainsFunc(r.Remarks, func(m string) bool { return strings.HasPrefix(m, "output was lost: ") }) {
+				t.Errorf("%s: exit status %d, remarks %q", w, r.Exit, r.Remarks)
+			}
+		}
 	}
 }

@@ -105,7 +105,7 @@ func startNsjail(s *Spec, r *Result) (*process, error) {
 	}
 	own := make(chan bool, 1)
 	go func() { own <- readNsjailLog(logR, s.Stderr) }()
-	p.leader, p.drain = cmd.Process.Pid, streams.wait
+	p.leader, p.drain = cmd.Process.Pid, func() { streams.wait(r) }
 	p.group = &group{held: map[string]bool{"memory": true, "pids": true, "cpu": true}}
 	// It ends the command on a signal that it knows, and hands none on.
 	end := func() { _ = unix.Kill(p.leader, unix.SIGTERM) }

@@ -132,6 +132,18 @@ func spy(backwards string) error {
 	return errors.New("nothing was found")
 }
 
+// sameMode sets the permissions of what is not the sandbox's own to what they are.
+func sameMode(path string) error {
+	var stat unix.Stat_t
+	if err := unix.Stat(path, &stat); err != nil {
+		return err
+	}
+	if stat.Mode&unix.S_IFMT == unix.S_IFIFO {
+		return errors.New("it is a pipe")
+	}
+	return unix.Chmod(path, stat.Mode&0o777)
+}
+
 // roots tries to reach a path through the roots and working directories of all processes.
 func roots(path string) error {
 	entries, err := os.ReadDir("/proc")
@@ -263,6 +275,7 @@ var operations = map[string]func(a []string) error{
 	"write":    func(a []string) error { return write(a[0], false) },
 	"append":   func(a []string) error { return write(a[0], true) },
 	"openrw":   func(a []string) error { return open(a[0], unix.O_RDWR) },
+	"openw":    func(a []string) error { return open(a[0], unix.O_WRONLY) },
 	"trunc":    func(a []string) error { return open(a[0], unix.O_RDONLY|unix.O_TRUNC) },
 	"truncate": func(a []string) error { return os.Truncate(a[0], 0) },
 	"mkdir":    func(a []string) error { return os.Mkdir(a[0], 0o755) },
@@ -278,6 +291,7 @@ var operations = map[string]func(a []string) error{
 	"mkfifo":    func(a []string) error { return unix.Mkfifo(a[0], 0o644) },
 	"mknod":     func(a []string) error { return unix.Mknod(a[0], unix.S_IFCHR|0o666, int(unix.Mkdev(1, 5))) },
 	"chmod":     func(a []string) error { return os.Chmod(a[0], 0o600) },
+	"samemode":  func(a []string) error { return sameMode(a[0]) },
 	"suid":      func(a []string) error { return unix.Chmod(a[0], 0o4755) },
 	"suidfd": func(a []string) error {
 		fd, err := unix.Open(a[0], unix.O_RDONLY, 0)

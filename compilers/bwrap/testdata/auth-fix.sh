@@ -26,6 +26,7 @@ o --bind /home/u/project/src/auth /home/u/project/src/auth
 o --ro-bind /home/u/project/src/common /home/u/project/src/common
 o --ro-bind /home/u/project/tests /home/u/project/tests
 o --remount-ro /dev
+o --remount-ro /proc
 o --remount-ro /home/u/project
 o --remount-ro /
 o --chdir /home/u/project
