@@ -6,9 +6,13 @@ import (
 
 	"pgregory.net/rapid"
 
+	"umwelt/ast"
 	"umwelt/cascade"
+	"umwelt/diag"
+	"umwelt/parser"
 	"umwelt/policydiff"
 	"umwelt/registry"
+	"umwelt/sandbox"
 	"umwelt/world"
 )
 
@@ -132,4 +136,39 @@ func TestFindsEveryDrift(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestAlone lists what a view that defines words does to one that does not.
+func TestAlone(t *testing.T) {
+	for _, tt := range []struct{ name, defines, view, want string }{
+		{"nothing", ``, `tool { allow: true }`, ""},
+		{"a property without a value", `@property tool.note { type: string; description: "N."; }`, `tool { allow: true }`, ""},
+		{"a permission that is refused", `@property tool.share { type: boolean; initial: false; restrictive: false; description: "S."; }`, `tool { allow: true }`, ""},
+		{"one that is given", `@property tool.share { type: boolean; initial: true; restrictive: false; description: "S."; }`, `tool { allow: true }`,
+			"tool.share, which it does not define, has a value where no rule speaks"},
+		{"a gate", `@property tool.cap { type: integer; initial: 1; comparison: "<="; restrictive: min; attribute: level; gates: allow; description: "C."; }`, `tool { allow: true }`,
+			"tool.cap, which it does not define, has a value where no rule speaks"},
+		{"what another one implies", `@property file.print { type: boolean; initial: false; restrictive: false; implied-by: editable; description: "P."; }`, `file { editable: true }`,
+			"file.print, which it does not define, has a value where no rule speaks"},
+		{"a word that it uses", `@property tool.note { type: string; description: "N."; }`, `tool { note: "x" }`, "it uses words that it does not define"},
+		{"an attribute", `@attribute tool.risk { type: identifier; description: "R."; }`, `tool:not([risk]) { allow: false }`, "it uses words that it does not define"},
+		{"a type that it reaches", `@entity socket { taxon: world; description: "S."; } @property socket.visible { type: boolean; initial: false; restrictive: false; description: "V."; }`,
+			`* { visible: true }`, "its rules would set socket.visible, which it does not define"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			defines, _ := parser.Parse(&diag.Source{Name: "words.umw", Text: []byte(tt.defines)})
+			view, _ := parser.Parse(&diag.Source{Name: "v.umw", Text: []byte(tt.view)})
+			shipped, _ := parser.Parse(sandbox.Vocabulary())
+			own, joint := registry.New(), registry.New()
+			for reg, views := range map[*registry.Registry][]*ast.View{own: {shipped}, joint: {shipped, defines}} {
+				if list := reg.Load(registry.Options{}, views...); list.HasErrors() {
+					t.Fatal(list.Err())
+				}
+			}
+			got := policydiff.Alone(own, own.Bind(registry.Options{}, view), joint.Bind(registry.Options{}, view))
+			if got != tt.want {
+				t.Errorf("%q, want %q", got, tt.want)
+			}
+		})
+	}
 }

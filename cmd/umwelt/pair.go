@@ -53,11 +53,9 @@ func (f *policyFlags) loadPair(std *streams, old, now []string) (*policyPair, er
 	if err := f.judge(p.diagnostics); err != nil {
 		return nil, err
 	}
-	if p.registry, err = f.sharedVocabulary(views[0], views[1]); err != nil {
+	if err := f.bindPair(p, views); err != nil {
 		return nil, err
 	}
-	in := registry.Options{Import: umwelt.Importer()}
-	p.old, p.new = p.registry.Bind(in, views[0]...), p.registry.Bind(in, views[1]...)
 	p.diagnostics = append(append(p.diagnostics, p.old.Diagnostics...), p.new.Diagnostics...)
 	if err := f.judge(p.diagnostics); err != nil {
 		return nil, err
@@ -89,23 +87,41 @@ func (p *policyPair) options(context []cascade.Ref, contexts int) policydiff.Opt
 	return policydiff.Options{Context: context, MaxContexts: contexts, NoSecrets: p.saved}
 }
 
-// sharedVocabulary is one registry to bind both policies with. Where each defines terms of
-// its own, they have to be the same ones.
-func (f *policyFlags) sharedVocabulary(old, now []*ast.View) (*registry.Registry, error) {
-	a, list := umwelt.Vocabulary(f.vocabularies, old...)
-	b, more := umwelt.Vocabulary(f.vocabularies, now...)
-	if err := f.judge(append(list, more...)); err != nil {
-		return nil, err
+// bindPair binds both policies to one registry. Where each defines terms of its own, they
+// have to be the same ones, and what only one of them defines must leave the other as it is.
+func (f *policyFlags) bindPair(p *policyPair, views [2][]*ast.View) error {
+	in := registry.Options{Import: umwelt.Importer()}
+	var own [2]*registry.Registry
+	var faults diag.List
+	for i := range own {
+		var list diag.List
+		own[i], list = umwelt.Vocabulary(f.vocabularies, views[i]...)
+		faults = append(faults, list...)
 	}
-	if policydiff.SameVocabulary(a, b) {
-		return b, nil
+	if err := f.judge(faults); err != nil {
+		return err
 	}
-	both, list := umwelt.Vocabulary(f.vocabularies, slices.Concat(old, now)...)
-	if list.HasErrors() {
-		list.Errorf(diag.BadVocabulary, diag.Span{}, "the two views define different vocabularies, so their answers cannot be compared")
-		return nil, &problemsError{list}
+	p.registry = own[1]
+	same := policydiff.SameVocabulary(own[0], own[1])
+	if !same {
+		both, list := umwelt.Vocabulary(f.vocabularies, slices.Concat(views[0], views[1])...)
+		if list.HasErrors() {
+			list.Errorf(diag.BadVocabulary, diag.Span{}, "the two views define different vocabularies, so their answers cannot be compared")
+			return &problemsError{list}
+		}
+		p.registry = both
 	}
-	return both, nil
+	p.old, p.new = p.registry.Bind(in, views[0]...), p.registry.Bind(in, views[1]...)
+	for i, b := range []*registry.Bound{p.old, p.new} {
+		if same {
+			break
+		}
+		if why := policydiff.Alone(own[i], own[i].Bind(in, views[i]...), b); why != "" {
+			return problem(diag.BadVocabulary, "define it for both, as with --vocabulary", "the %s view does not mean the same beside the words that the other one defines: %s",
+				[...]string{"old", "new"}[i], why)
+		}
+	}
+	return nil
 }
 
 func (p *policyPair) loadWorlds(o umwelt.Options, old, now []string) error {
