@@ -175,6 +175,24 @@ func testLater(rt *rapid.T, r *cascade.Resolution, said map[*registry.Property]*
 	}
 }
 
+// TestNothingOfTheKind restricts what the world does not have.
+func TestNothingOfTheKind(t *testing.T) {
+	for _, tt := range []struct {
+		view, want string
+		said       bool
+	}{
+		{`network { deny: * }`, "- Whether it may be reached: no", true},
+		{`tool[level] { allow: true }`, "- Whether the tool may be called: no", true},
+		{`* { visible: false }`, "- Whether the tool may be called", false},
+		{`file { visible: true }`, "- Whether it may be reached", false},
+	} {
+		r := confinetest.Resolve(t, tt.view, "name: bare", "/p")
+		if text := delegate.Write(r, 2000).Text; strings.Contains(text, tt.want) != tt.said {
+			t.Errorf("%s: %q in\n%s", tt.view, tt.want, text)
+		}
+	}
+}
+
 // TestTextSaysEverything looks for every entry in the text, and for the note where some is
 // not there.
 func TestTextSaysEverything(t *testing.T) {

@@ -51,7 +51,8 @@ const (
 
 // Statements are what a resolution says of everything, in vocabulary order, with the
 // fewest entries. A property that nothing has a value for, and one without a direction
-// that no rule decides, is left out.
+// that no rule decides, is left out. Of a type that the world has nothing of, it is said what
+// is refused, where a rule speaks of it.
 func Statements(r *cascade.Resolution) []Statement {
 	w := r.World()
 	byType := map[*registry.EntityType][]int{}
@@ -63,6 +64,7 @@ func Statements(r *cascade.Resolution) []Statement {
 	for _, t := range r.Registry().Types() {
 		made := mayBeMade(r.Registry(), t)
 		if len(byType[t]) == 0 && !made {
+			out = append(out, refusals(r.Bound(), t)...)
 			continue
 		}
 		for _, p := range t.Properties {
@@ -75,6 +77,21 @@ func Statements(r *cascade.Resolution) []Statement {
 			if st := s.statement(); st.Decided || p.Restrictive != registry.NoDirection && s.valued() {
 				out = append(out, st)
 			}
+		}
+	}
+	return out
+}
+
+// refusals are what there is to say of a type that rules name and the world has nothing of:
+// what does not exist is permitted nothing.
+func refusals(b *registry.Bound, t *registry.EntityType) []Statement {
+	if !slices.ContainsFunc(b.Rules, func(rule *registry.Rule) bool { return rule.Selector.Target.Type == t && !rule.Selector.Never }) {
+		return nil
+	}
+	var out []Statement
+	for _, p := range t.Properties {
+		if permission(p) {
+			out = append(out, Statement{p, []Entry{{Scope{Kind: All}, Answer{Value: p.RestrictiveBool()}}}, false})
 		}
 	}
 	return out
