@@ -358,6 +358,8 @@ func rulesetOf(s *Spec, set landlock.Set, namespaces bool) (ruleset, error) {
 }
 
 // programs are the rules for the only programs that may be run, and for what runs them.
+// They give no right to read, without which nothing can be run either: that has to come
+// from the view. Who may write a program chooses what it is a link to and what runs it.
 func programs(root string, list []landlock.Text) []pathRule {
 	var out []pathRule
 	seen := map[string]bool{}
@@ -370,7 +372,7 @@ func programs(root string, list []landlock.Text) []pathRule {
 			return
 		}
 		seen[p] = true
-		out = append(out, pathRule{Path: []byte(p), Access: unix.LANDLOCK_ACCESS_FS_EXECUTE | unix.LANDLOCK_ACCESS_FS_READ_FILE, Optional: true})
+		out = append(out, pathRule{Path: []byte(p), Access: unix.LANDLOCK_ACCESS_FS_EXECUTE, Optional: true})
 		if i := interpreter(p); i != "" {
 			add(i, depth+1)
 		}
@@ -384,7 +386,8 @@ func programs(root string, list []landlock.Text) []pathRule {
 // interpreter is the program that runs another one: the loader that it names, or what
 // stands on its first line.
 func interpreter(p string) string {
-	f, err := os.Open(p)
+	// Nobody waits for the other end of a FIFO.
+	f, err := os.OpenFile(p, os.O_RDONLY|unix.O_NONBLOCK, 0)
 	if err != nil {
 		return ""
 	}
