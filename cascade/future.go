@@ -46,6 +46,8 @@ type futureState struct {
 
 	once   []sync.Once // per property
 	values []futureValues
+	asked  []sync.Once // per property
+	found  []FutureValue
 }
 
 // futureProp is the settled candidates of one property, in order of precedence.
@@ -200,5 +202,6 @@ func (f *future) look(s, above *futureState, doors, groups []int32) {
 	if changed = f.settle(s, news) || changed || len(s.extra) > 0; changed || s.same == nil || len(s.same.extra) > 0 {
 		s.same = s
 		s.once, s.values = make([]sync.Once, len(s.props)), make([]futureValues, len(s.props))
+		s.asked, s.found = make([]sync.Once, len(s.props)), make([]FutureValue, len(s.props))
 	}
 }

@@ -43,7 +43,8 @@ func (f FutureValue) Tightest(p *registry.Property) *registry.Value {
 //
 // Each rule applies to all such entities, to none, or to some names only. The values of
 // those that apply to some count as possible where nothing sure outranks them. It is safe
-// for many goroutines at once.
+// for many goroutines at once. Directories that cannot be told apart share what it returns,
+// which must not be written to.
 func (r *Resolution) Future(dir int, t *registry.EntityType, p *registry.Property) FutureValue {
 	if p.Entity != t {
 		return FutureValue{Values: []*registry.Value{nil}}
@@ -52,7 +53,9 @@ func (r *Resolution) Future(dir int, t *registry.EntityType, p *registry.Propert
 	f.mu.Lock()
 	s := f.state(int32(dir))
 	f.mu.Unlock()
-	return f.value(s, p, 0)
+	s = s.same
+	s.asked[p.Index].Do(func() { s.found[p.Index] = f.value(s, p, 0) })
+	return s.found[p.Index]
 }
 
 // futureValues is what the rules alone may make of a property. unset says that possibly
@@ -88,6 +91,7 @@ func (f *future) value(s *futureState, p *registry.Property, depth int) FutureVa
 	if len(out.Values) > 1 {
 		out.Winner = nil
 	}
+	out.Values, out.Depends = slices.Clip(out.Values), slices.Clip(out.Depends)
 	return out
 }
 
@@ -226,14 +230,20 @@ func addRules(rules, more []*registry.Rule) []*registry.Rule {
 	if len(more) == 0 {
 		return rules
 	}
-	seen := make(map[*registry.Rule]bool, len(rules)+len(more))
-	for _, r := range rules {
-		seen[r] = true
+	last := 0
+	for _, list := range [2][]*registry.Rule{rules, more} {
+		for _, r := range list {
+			last = max(last, r.Index)
+		}
 	}
-	rules = slices.Clip(rules) // it may be shared
+	seen := make([]uint64, last/64+1) // a bit per rule
+	for _, r := range rules {
+		seen[r.Index/64] |= 1 << (r.Index % 64)
+	}
+	rules = slices.Grow(slices.Clip(rules), len(more)) // it may be shared
 	for _, r := range more {
-		if !seen[r] {
-			seen[r] = true
+		if bit := uint64(1) << (r.Index % 64); seen[r.Index/64]&bit == 0 {
+			seen[r.Index/64] |= bit
 			rules = append(rules, r)
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+	"sync"
 
 	"umwelt/cascade"
 	"umwelt/diag"
@@ -196,13 +197,15 @@ func (c *comparison) run(out *Result, to *collector) diag.List {
 	}
 	out.Left += left
 	for _, refs := range contexts {
-		old, list := c.Old.Resolve(c.known(c.old, c.new, refs))
+		var old, now *cascade.Resolution
+		var list, more diag.List
+		before, after := c.known(c.old, c.new, refs), c.known(c.new, c.old, refs)
+		both(func() { old, list = c.Old.Resolve(before) }, func() { now, more = c.New.Resolve(after) })
 		if list.HasErrors() {
 			return list
 		}
-		now, list := c.New.Resolve(c.known(c.new, c.old, refs))
-		if list.HasErrors() {
-			return list
+		if more.HasErrors() {
+			return more
 		}
 		out.Contexts = append(out.Contexts, Context{Env: c.Env, Refs: refs[len(c.options.Context):]})
 		to.context = len(out.Contexts) - 1
@@ -220,6 +223,14 @@ func (c *comparison) run(out *Result, to *collector) diag.List {
 		c.later(old, now, later, to)
 	}
 	return nil
+}
+
+// both does two things at once.
+func both(a, b func()) {
+	var wg sync.WaitGroup
+	wg.Go(a)
+	b()
+	wg.Wait()
 }
 
 // changes are the properties of one entity whose answers differ, as change numbers.

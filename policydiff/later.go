@@ -47,17 +47,16 @@ func (c *comparison) later(old, now *cascade.Resolution, properties []*registry.
 	for _, prop := range properties {
 		t := prop.Entity
 		known := map[laterKey]int{} // changes, -1 for none
-		for _, p := range c.pairs {
-			if !slices.Contains(t.Parents, p.entity.Type.Name) || p.entity.Type.Taxon != t.Taxon {
-				continue
-			}
+		dirs := c.dirs(t)
+		before, after := futures(old, now, dirs, prop)
+		for i, p := range dirs {
 			if p.old < 0 || p.new < 0 {
 				if g, differ := c.laterInOne(old, now, p, prop); differ {
 					to.hit(to.change(g), p.entity)
 				}
 				continue
 			}
-			a, b := old.Future(int(p.old), t, prop), now.Future(int(p.new), t, prop)
+			a, b := before[i], after[i]
 			key := laterKey{&a.Values[0], &b.Values[0], first(a.Depends), first(b.Depends), len(a.Depends), len(b.Depends)}
 			id, ok := known[key]
 			if !ok {
@@ -72,6 +71,32 @@ func (c *comparison) later(old, now *cascade.Resolution, properties []*registry.
 			}
 		}
 	}
+}
+
+// dirs are the entities below which those of a type may be made.
+func (c *comparison) dirs(t *registry.EntityType) []entityPair {
+	var out []entityPair
+	for _, p := range c.pairs {
+		if slices.Contains(t.Parents, p.entity.Type.Name) && p.entity.Type.Taxon == t.Taxon {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// futures are what both sides say of a property below each of the directories that both
+// worlds have.
+func futures(old, now *cascade.Resolution, dirs []entityPair, p *registry.Property) (before, after []cascade.FutureValue) {
+	before, after = make([]cascade.FutureValue, len(dirs)), make([]cascade.FutureValue, len(dirs))
+	ask := func(r *cascade.Resolution, to []cascade.FutureValue, index func(entityPair) int32) {
+		for i, pair := range dirs {
+			if pair.old >= 0 && pair.new >= 0 {
+				to[i] = r.Future(int(index(pair)), p.Entity, p)
+			}
+		}
+	}
+	both(func() { ask(old, before, func(e entityPair) int32 { return e.old }) }, func() { ask(now, after, func(e entityPair) int32 { return e.new }) })
+	return before, after
 }
 
 // laterKey is equal for directories that share what may be made in them, because one hands
@@ -244,17 +269,14 @@ func oneSet(v *registry.Value) [][]string {
 // side, highest precedence first, and on the one that decides for all other names.
 func laterAnswer(f, usual cascade.FutureValue, p *registry.Property) Answer {
 	out := Answer{Values: f.Values}
-	add := func(r *registry.Rule, d *registry.Declaration) {
-		if c := (Cause{Rule: r, Declaration: d}); !slices.Contains(out.Causes, c) {
-			out.Causes = append(out.Causes, c)
-		}
-	}
-	for _, r := range f.Depends {
-		add(r, setting(r, p))
+	for _, r := range f.Depends { // each is there once
+		out.Causes = append(out.Causes, Cause{Rule: r, Declaration: setting(r, p)})
 	}
 	if usual.Winner != nil {
 		out.Origin = cascade.Cascade
-		add(usual.Winner.Rule, usual.Winner.Declaration)
+		if c := (Cause{Rule: usual.Winner.Rule, Declaration: usual.Winner.Declaration}); !slices.Contains(out.Causes, c) {
+			out.Causes = append(out.Causes, c)
+		}
 	}
 	return out
 }
