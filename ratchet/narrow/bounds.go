@@ -21,7 +21,7 @@ func measured(t *registry.EntityType, f fact) (p *registry.Property, amount floa
 	if p = t.Property(name); p == nil || p.Restrictive != registry.Min || strings.HasPrefix(name, "max-") && t.Property("max-"+name) == nil {
 		p = t.Property(measures[name])
 	}
-	if p == nil || f.more == nil || p.Type.Shape != registry.One || p.Restrictive != registry.Min {
+	if p == nil || f.more == nil || !f.more.measured || p.Type.Shape != registry.One || p.Restrictive != registry.Min {
 		return nil, 0, false
 	}
 	amount = f.more.max
@@ -50,7 +50,8 @@ type scale struct {
 }
 
 // boundText is an amount rounded up to two digits in the unit in which it has two, and never
-// beyond the range of the property.
+// beyond the range of the property. A time is rounded up to tens of seconds: what else the
+// machine does makes more of a difference than headroom in proportion to a short run.
 func boundText(p *registry.Property, n float64) string {
 	units := noScale
 	switch p.Type.Kind {
@@ -65,8 +66,11 @@ func boundText(p *registry.Property, n float64) string {
 			at = u
 		}
 	}
-	whole := math.Ceil(n / at.factor)
 	step := 1.0
+	if p.Type.Kind == registry.Duration && n < 600e9 {
+		at, step = scale{"s", 1e9}, 10
+	}
+	whole := max(math.Ceil(n/at.factor), step)
 	for whole/step >= 100 {
 		step *= 10
 	}

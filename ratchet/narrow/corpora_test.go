@@ -72,15 +72,22 @@ func TestCorpora(t *testing.T) {
 			t.Fatalf("%s: %v", name, err)
 		}
 		golden(t, "testdata/"+name+".umw", p.Text)
-		allowed, all, open, never := c.share(t, p, runs)
+		allowed, all, open, never, denied := c.share(t, p, runs)
 		fmt.Fprintf(&shares, "%s: %d of %d accesses of held-out runs are allowed; %d of %d files that no run needed are open\n", name, allowed, all, open, never)
+		for _, what := range denied {
+			fmt.Fprintf(&shares, "  not allowed: %s\n", what)
+		}
 	}
 	golden(t, "testdata/shares.txt", []byte(shares.String()))
 }
 
 // share counts what a proposal allows of the held-out runs, and of what nobody needed.
-func (c *corpus) share(t *testing.T, p *Proposal, runs *Collector) (allowed, all, open, never int) {
+func (c *corpus) share(t *testing.T, p *Proposal, runs *Collector) (allowed, all, open, never int, denied []string) {
 	in := c.in
+	var err error
+	if in.World, _, err = given(in.World, runs); err != nil { // what the head of the proposal asks for
+		t.Fatal(err)
+	}
 	k := knownOf(in.World)
 	held := c.collect(t, "held-out")
 	reqs := requirements(&in, k, held.material(&in.Options, k), &Report{})
@@ -109,6 +116,8 @@ func (c *corpus) share(t *testing.T, p *Proposal, runs *Collector) (allowed, all
 			all++
 			if trial.meets(r).ok {
 				allowed++
+			} else {
+				denied = append(denied, r.typ+" "+r.id)
 			}
 		}
 	}
@@ -120,7 +129,7 @@ func (c *corpus) share(t *testing.T, p *Proposal, runs *Collector) (allowed, all
 			}
 		}
 	}
-	return allowed, all, open, never
+	return allowed, all, open, never, denied
 }
 
 func golden(t *testing.T, path string, got []byte) {

@@ -70,19 +70,24 @@ func outside(id string) bool {
 func (m *material) addPath(o *Options, k *known, f fact) {
 	_, isDir := k.dirAt[f.id]
 	_, isFile := k.fileAt[f.id]
-	var changed, came runSet
+	var saw, changed, came runSet
+	saw.join(&f.runs[see])
 	changed.join(&f.runs[change])
-	came.join(&f.runs[entry])
+	if f.stays() {
+		saw.join(&f.runs[entry])
+	} else {
+		came.join(&f.runs[entry])
+	}
 	if isFile {
 		changed.join(&f.runs[opened])
 	} else {
 		came.join(&f.runs[opened])
 	}
-	n := pathNeed{path: f.id, tally: f.tally, seen: f.runs[see].len(), changed: changed.len(), came: came.len()}
+	n := pathNeed{path: f.id, tally: f.tally, seen: saw.len(), changed: changed.len(), came: came.len()}
 	n.dir = isDir || !isFile && f.more != nil && f.more.dir
 	n.known = isDir || isFile
 	var any, seenOrChanged runSet
-	any.join(&f.runs[see])
+	any.join(&saw)
 	any.join(&changed)
 	seenOrChanged.join(&changed)
 	any.join(&came)

@@ -80,6 +80,8 @@ type Input struct {
 	Import registry.Importer
 	// Sources are what the observations were read from, in any order.
 	Sources []SourceTally
+
+	made []string // directories that the runs made
 }
 
 // SourceTally is what a source says of what it read for a run.

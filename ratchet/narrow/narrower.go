@@ -128,13 +128,16 @@ func (n *narrower) unobserved(u *unit) bool {
 
 // couldBeSeen reports whether anything was observed that shows what a type is needed for.
 func (n *narrower) couldBeSeen(typ string) bool {
+	if slices.ContainsFunc(n.in.Sources, func(s SourceTally) bool { return !s.Partial && slices.Contains(s.Shows, typ) }) {
+		return true
+	}
 	switch typ {
 	case "file", "dir", "node", "source":
 		return len(n.material.paths) > 0 || len(n.material.outside) > 0 || n.c0("path")
 	case "kit", "tool", "effect":
 		return len(n.material.byType["tool"]) > 0 || n.c0("tool")
 	case "network":
-		return len(n.material.byType["network"]) > 0 || n.sawFiles()
+		return len(n.material.byType["network"]) > 0
 	case "exec":
 		return len(n.material.byType["exec"]) > 0
 	case "env":
@@ -150,14 +153,6 @@ func (n *narrower) c0(typ string) bool {
 		}
 	}
 	return false
-}
-
-// sawFiles reports whether a source told of system calls, which would have told of
-// connections, too.
-func (n *narrower) sawFiles() bool {
-	return slices.ContainsFunc(n.in.Sources, func(s SourceTally) bool {
-		return strings.HasPrefix(s.Source, "strace:") || strings.HasPrefix(s.Source, "audit:")
-	}) || len(n.in.Sources) == 0 && n.c0("path")
 }
 
 // removeRedundant drops what others would decide in the same way, that which gives most

@@ -21,7 +21,7 @@ var (
 func hold(t *rapid.T, in Input, runs [][]ratchet.Observation, around string) {
 	first, err := Propose(in, collect(in.Options, runs))
 	if err != nil {
-		t.Fatalf("%v\n%s", err, around)
+		t.Fatalf("%v\n%s\n%+v", err, around, runs)
 	}
 	second, err := Propose(in, collect(in.Options, shuffled(t, runs)))
 	if err != nil || !bytes.Equal(first.Text, second.Text) {
@@ -43,6 +43,10 @@ func hold(t *rapid.T, in Input, runs [][]ratchet.Observation, around string) {
 // tight takes every granting declaration of a proposal away, and then each must deny
 // something that was observed.
 func tight(t *rapid.T, in Input, runs [][]ratchet.Observation, around string) {
+	var err error
+	if in.World, _, err = given(in.World, collect(in.Options, runs)); err != nil {
+		t.Fatalf("%v", err)
+	}
 	p := &proposer{in: &in, c: collect(in.Options, runs), known: knownOf(in.World), report: &Report{}}
 	p.material = p.c.material(&in.Options, p.known)
 	p.reqs = requirements(&in, p.known, p.material, p.report)

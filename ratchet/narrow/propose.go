@@ -33,6 +33,12 @@ func Propose(in Input, c *Collector) (*Proposal, error) {
 	if in.View != nil {
 		name = in.View.Source.Name // what it imports is found from there
 	}
+	var made []string
+	var err error
+	if in.World, made, err = given(in.World, c); err != nil {
+		return nil, err
+	}
+	in.made = made
 	out, _, err := once(in, c)
 	settled := map[string]bool{} // texts of which something was left out again
 	for range maxRounds {
@@ -105,7 +111,7 @@ func (r *Report) follow(first *Report, fresh bool) {
 
 // once is one round.
 func once(in Input, c *Collector) (*Proposal, *proposer, error) {
-	p := &proposer{in: &in, c: c, known: knownOf(in.World), report: &Report{Schema: Schema, Fresh: in.View == nil}}
+	p := &proposer{in: &in, c: c, known: knownOf(in.World), report: &Report{Schema: Schema, Fresh: in.View == nil, Made: in.made}}
 	p.material = c.material(&in.Options, p.known)
 	p.report.LeftOut, p.report.Unexpressed = p.material.leftOut, p.material.gone
 	p.reqs = requirements(&in, p.known, p.material, p.report)
@@ -240,6 +246,9 @@ func (p *proposer) finish(v *ast.View, meta map[*ast.Rule]draft, current *trial)
 	if err != nil {
 		return nil, err
 	}
+	p.report.Made = slices.DeleteFunc(slices.Clone(p.report.Made), func(dir string) bool {
+		return t.meetsNewNames(t.known.holder(dir)).ok // it can be made again
+	})
 	return p.write(t, metas, proofs, current)
 }
 

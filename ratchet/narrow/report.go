@@ -23,6 +23,7 @@ type Report struct {
 	Missing      []Left         `json:"missing,omitempty"`      // granted, and the world does not have it
 	Outside      []Outside      `json:"outside,omitempty"`      // paths outside the project
 	Disagreement []Disagreement `json:"disagreement,omitempty"` // sources that do not say the same
+	Made         []string       `json:"made,omitempty"`         // directories that the runs made, taken as given
 	Programs     []Programs     `json:"programs,omitempty"`     // programs that were run and that no rule names
 	OtherContext int64          `json:"other_context"`          // observations made in another context
 	Unplaced     []Count        `json:"unplaced,omitempty"`     // observations of what the vocabulary has not

@@ -103,6 +103,10 @@ func requirementOf(in *Input, f fact, report *Report) *requirement {
 			if p, amount, ok := measured(r, f); ok {
 				return &requirement{kind: spend, typ: "resource", id: p.Name, tally: f.tally, bound: amount}
 			}
+			if f.more != nil && f.more.resident {
+				report.note("no bound is made of what the largest process held in memory: where there is no control group, a limit bounds address space, of which a process takes more")
+				return nil
+			}
 		}
 		report.unplaced("measure of "+text(f.id), f.total())
 		return nil

@@ -35,13 +35,14 @@ type tally struct {
 
 // details are what only some facts have.
 type details struct {
-	attrs  map[string]string // host, port, protocol of an endpoint
-	dir    bool              // the path was said to be a directory
-	levels map[string]int64  // levels that were said of a tool
-	calls  map[string]*call  // what was asked of a tool
-	silent int64             // calls that say nothing of what was asked
-	max    float64           // the largest measure
-	unit   string
+	attrs    map[string]string // host, port, protocol of an endpoint
+	dir      bool              // the path was said to be a directory
+	levels   map[string]int64  // levels that were said of a tool
+	calls    map[string]*call  // what was asked of a tool
+	silent   int64             // calls that say nothing of what was asked
+	max      float64           // the largest measure, where one was measured
+	measured bool
+	resident bool // memory was measured, and of the largest process only
 }
 
 // call is one distinct call of a tool.
@@ -96,13 +97,13 @@ func (t *tally) add(o *ratchet.Observation, v, run int) {
 	case ratchet.Call:
 		d().called(o, run)
 	case ratchet.Measure:
-		if n, err := strconv.ParseFloat(o.Attribute("value"), 64); err == nil && n >= 0 {
-			if m := d(); n > m.max || m.unit == "" {
-				m.max = max(n, m.max)
-			}
+		if o.Attribute("of") == "resident" {
+			d().resident = true
+			return
 		}
-		if u := o.Attribute("unit"); u != "" {
-			d().unit = u
+		if n, err := strconv.ParseFloat(o.Attribute("value"), 64); err == nil && n >= 0 {
+			d().max = max(n, d().max)
+			d().measured = true
 		}
 	case ratchet.Connect, ratchet.Bind:
 		m := d()

@@ -176,6 +176,9 @@ func (p *proposer) head() string {
 	if p.report.Partial {
 		text += "\n   A record ends before its end, so the work may need more than this."
 	}
+	if made := madeText(p.report.Made); made != "" {
+		text += "\n   " + made
+	}
 	return text + " */"
 }
 
