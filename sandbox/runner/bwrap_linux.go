@@ -191,7 +191,8 @@ func launchBwrap(s *Spec, r *Result, path string, options []string, prog []byte,
 		return nil, errors.New("bwrap could not set the sandbox up; what it says stands above")
 	}
 	p.leader = info.ChildPid
-	p.group = newGroup(p.leader, s.Confinement.Limits)
+	// The first process inside is bubblewrap.
+	p.group = newGroup(p.leader, s.Confinement.Limits, 1)
 	p.drain = func() { streams.wait(r) }
 	err = limitProcess(p.leader, s.Confinement.Limits)
 	if err == nil {

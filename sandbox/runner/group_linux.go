@@ -4,11 +4,15 @@ package runner
 
 import (
 	"crypto/rand"
+	"errors"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
+
+	"golang.org/x/sys/unix"
 
 	"umwelt/compilers/confine"
 )
@@ -18,6 +22,7 @@ type group struct {
 	dirs      []string
 	held      map[string]bool // by controller
 	otherwise string          // what stands for the controllers that do not hold, where that is not this package's own
+	processes string          // the file with the limit of processes, "" for none
 }
 
 // hierarchy is where the kernel shows the control groups.
@@ -32,15 +37,15 @@ type groupLimit struct {
 	beforeV1, swapV2 string // files that may be missing
 }
 
-func groupLimits(l confine.Limits) []groupLimit {
+// more is how many processes of this package's own are counted among the command's.
+func groupLimits(l confine.Limits, more int) []groupLimit {
 	var out []groupLimit
 	if l.Memory != nil {
 		n := strconv.FormatInt(max(0, *l.Memory), 10)
 		out = append(out, groupLimit{"memory", "memory.limit_in_bytes", n, "memory.max", n, "memory.memsw.limit_in_bytes", "memory.swap.max"})
 	}
 	if l.MaxProcesses != nil {
-		// The first process of the sandbox is its own, not the command's.
-		n := strconv.FormatInt(max(0, *l.MaxProcesses)+1, 10)
+		n := processLimit(l, more)
 		out = append(out, groupLimit{controller: "pids", fileV1: "pids.max", valueV1: n, fileV2: "pids.max", valueV2: n})
 	}
 	if l.CPU != nil {
@@ -52,11 +57,18 @@ func groupLimits(l confine.Limits) []groupLimit {
 	return out
 }
 
+// processLimit is a limit of processes as the kernel reads it. It counts threads.
+func processLimit(l confine.Limits, more int) string {
+	n := max(0, *l.MaxProcesses)
+	return strconv.FormatInt(n+min(int64(more), math.MaxInt64-n), 10)
+}
+
 // newGroup puts a process, and all that it will start, into groups that hold the limits,
 // as far as this user may make such groups. What cannot be held so is held otherwise.
-func newGroup(pid int, limits confine.Limits) *group {
+// More processes than the policy's are this package's own.
+func newGroup(pid int, limits confine.Limits, more int) *group {
 	g := &group{held: map[string]bool{}}
-	wanted := groupLimits(limits)
+	wanted := groupLimits(limits, more)
 	if len(wanted) == 0 {
 		return g
 	}
@@ -124,6 +136,29 @@ func (g *group) add(dir string, pid int, w groupLimit, v2 bool) {
 		g.dirs = append(g.dirs, dir)
 	}
 	g.held[w.controller] = err == nil
+	if w.controller == "pids" && err == nil {
+		g.processes = filepath.Join(dir, file)
+	}
+}
+
+// settle leaves the first process of a sandbox no more room than it takes, once the
+// command runs: what was left for setting the sandbox up is not for the command. first is
+// 0 where the command is the first process.
+func (g *group) settle(first int, limits confine.Limits) error {
+	switch {
+	case g.processes == "":
+		return nil
+	case first == 0:
+		return os.WriteFile(g.processes, []byte(processLimit(limits, 0)), 0)
+	}
+	threads, err := os.ReadDir(fmt.Sprintf("/proc/%d/task", first))
+	if errors.Is(err, os.ErrNotExist) || errors.Is(err, unix.ESRCH) {
+		return nil // the sandbox has ended
+	}
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(g.processes, []byte(processLimit(limits, len(threads))), 0)
 }
 
 // remove removes the groups, which are empty by now.

@@ -167,6 +167,10 @@ func isolate(a *syscall.SysProcAttr, network bool) {
 	}
 }
 
+// stageThreads is how many threads the stages may have while they set the sandbox up. The
+// kernel counts them as processes.
+const stageThreads = 48
+
 func startStage(cmd *exec.Cmd, config []byte, namespaces bool, s *Spec, out *handover) (*process, error) {
 	configR, configW, err := os.Pipe()
 	if err != nil {
@@ -208,7 +212,7 @@ func startStage(cmd *exec.Cmd, config []byte, namespaces bool, s *Spec, out *han
 		return nil, fmt.Errorf("the sandbox cannot be started: %w", err)
 	}
 	p.leader = cmd.Process.Pid
-	p.group = newGroup(p.leader, s.Confinement.Limits)
+	p.group = newGroup(p.leader, s.Confinement.Limits, stageThreads)
 	// It waits for what it is to do, and the second stage is yet to be started.
 	stand := Stand{Becomes: !namespaces, Root: s.Confinement.Root}
 	if namespaces {
@@ -241,6 +245,15 @@ func startStage(cmd *exec.Cmd, config []byte, namespaces bool, s *Spec, out *han
 			return nil, &startError{f.Exit, f.What}
 		}
 		return nil, errors.New(f.What)
+	}
+	first := p.leader
+	if !namespaces {
+		first = 0 // the first process is the command itself
+	}
+	if err := p.group.settle(first, s.Confinement.Limits); err != nil {
+		p.end()
+		closeAll(resultR)
+		return nil, fmt.Errorf("the limit on processes cannot be set: %w", err)
 	}
 	p.outcome = func(own syscall.WaitStatus) (syscall.WaitStatus, bool) {
 		defer resultR.Close()

@@ -81,6 +81,30 @@ func TestLimits(t *testing.T) {
 	}
 }
 
+// As many processes as the policy says can be there, and not one more, whatever this
+// package needs for itself.
+func TestProcessesToTheLastOne(t *testing.T) {
+	// Each subshell is one process until it is sleep, and so is the shell.
+	const command = "for i in 1 2 3 4 5 6 7 8; do sleep 2 & echo $i; done; :"
+	for _, w := range ways(t) {
+		for _, limit := range []int64{2, 6} {
+			s := newScene(t, w)
+			s.c.Limits = confine.Limits{MaxProcesses: &limit}
+			d := s.start(w, "sh", "-c", command)
+			out, err := d.wait()
+			if err != nil || out.Error != "" {
+				t.Fatalf("%s: %v %s\n%s", w, err, out.Error, d.stderr.String())
+			}
+			if len(out.Result.Limits) != 1 || !out.Result.Limits[0].Strict {
+				continue // the kernel counts what else the user runs
+			}
+			if got := strings.Count(d.stdout.String(), "\n"); int64(got) != limit-1 {
+				t.Errorf("%s: %d processes beside the shell of a limit of %d\n%s", w, got, limit, d.stderr.String())
+			}
+		}
+	}
+}
+
 // Without limits there is none, not even one of a tool's own.
 func TestNoLimits(t *testing.T) {
 	for _, w := range ways(t) {

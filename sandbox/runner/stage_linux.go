@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"os/signal"
 	"runtime"
+	"runtime/debug"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -93,6 +94,9 @@ func fail(f failure) {
 }
 
 func initStage() int {
+	// From when the command runs there is no room for another thread of this process.
+	runtime.GOMAXPROCS(1)
+	debug.SetGCPercent(-1)
 	var c initConfig
 	if !readConfig(&c) {
 		return ExitFailed
