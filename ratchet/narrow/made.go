@@ -16,9 +16,27 @@ import (
 // its configuration. The report names these directories: on a fresh copy of the project they
 // have to be made first.
 
-// stays reports whether a path was made as a directory, and neither removed nor renamed.
-func (f fact) stays() bool {
-	return f.more != nil && f.more.dir && f.verbs[verbIndex(ratchet.Create)] > 0 && f.verbs[verbIndex(ratchet.Delete)] == 0 && f.verbs[verbIndex(ratchet.Rename)] == 0
+// made are the paths of the project that were made as directories, and neither removed nor
+// renamed, but for those that lie in another one.
+func (c *Collector) made() map[string]bool {
+	all := map[string]bool{}
+	for key, t := range c.facts {
+		if key.typ == "path" && key.id != "." && !outside(key.id) && t.more != nil && t.more.dir &&
+			t.verbs[verbIndex(ratchet.Create)] > 0 && t.verbs[verbIndex(ratchet.Delete)] == 0 && t.verbs[verbIndex(ratchet.Rename)] == 0 {
+			all[key.id] = true
+		}
+	}
+	out := map[string]bool{}
+	for p := range all {
+		inner := false
+		for dir := range ancestors(p) {
+			inner = inner || all[dir]
+		}
+		if !inner {
+			out[p] = true
+		}
+	}
+	return out
 }
 
 // given adds the directories that the runs made to the world, where it does not have them,
@@ -26,11 +44,9 @@ func (f fact) stays() bool {
 func given(w *world.World, c *Collector) (*world.World, []string, error) {
 	k := knownOf(w)
 	var made []string
-	for key, t := range c.facts {
-		if f := (fact{key.typ, key.id, t}); f.typ == "path" && f.id != "." && !outside(f.id) && f.stays() && !k.leftOut(f.id) {
-			if _, isFile := k.fileAt[f.id]; !isFile {
-				made = append(made, f.id)
-			}
+	for p := range c.made() {
+		if _, isFile := k.fileAt[p]; !isFile && !k.leftOut(p) {
+			made = append(made, p)
 		}
 	}
 	if k.dir == nil || len(made) == 0 {

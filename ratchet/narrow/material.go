@@ -40,6 +40,7 @@ func (o *Options) atLeast(n int) bool { return n >= max(1, o.MinRuns) }
 // material sorts out what was collected. The world decides what is a directory.
 func (c *Collector) material(o *Options, k *known) *material {
 	m := &material{byType: map[string][]fact{}}
+	made := c.made()
 	all := make([]fact, 0, len(c.facts))
 	for key, t := range c.facts {
 		all = append(all, fact{key.typ, key.id, t})
@@ -50,7 +51,7 @@ func (c *Collector) material(o *Options, k *known) *material {
 		case f.typ == "path" && outside(f.id):
 			m.outside = append(m.outside, f)
 		case f.typ == "path":
-			m.addPath(o, k, f)
+			m.addPath(o, k, made, f)
 		default:
 			if !o.atLeast(f.runs[use].len()) {
 				m.leftOut = append(m.leftOut, f.left("fewer runs needed it than asked for", f.runs[use].len()))
@@ -67,13 +68,13 @@ func outside(id string) bool {
 }
 
 // addPath takes a path of the project in.
-func (m *material) addPath(o *Options, k *known, f fact) {
+func (m *material) addPath(o *Options, k *known, made map[string]bool, f fact) {
 	_, isDir := k.dirAt[f.id]
 	_, isFile := k.fileAt[f.id]
 	var saw, changed, came runSet
 	saw.join(&f.runs[see])
 	changed.join(&f.runs[change])
-	if f.stays() {
+	if made[f.id] {
 		saw.join(&f.runs[entry])
 	} else {
 		came.join(&f.runs[entry])

@@ -38,7 +38,7 @@ func (p *proposer) tighten() (*Proposal, error) {
 		n := &narrower{proposer: p, t: current, refine: attempt > 0, exact: attempt > 1}
 		v, meta, err := n.run()
 		if err == nil && slices.ContainsFunc(p.reqs, func(r *requirement) bool { return r.kind == seeDir }) {
-			err = n.showDirs(v, meta)
+			err = n.hideDirs(v)
 		}
 		if err == nil {
 			var out *Proposal
@@ -122,8 +122,9 @@ func (n *narrower) dirsByContent() {
 	}
 }
 
-// showDirs adds rules for directories that appeared by what lay in them and do no more.
-func (n *narrower) showDirs(v *ast.View, meta map[*ast.Rule]draft) error {
+// hideDirs reports the directories that appear under the current view by what lies in them,
+// of which nothing was needed. A rule that shows them would say more than that view does.
+func (n *narrower) hideDirs(v *ast.View) error {
 	bare, err := printed(v)
 	if err != nil {
 		return err
@@ -140,30 +141,16 @@ func (n *narrower) showDirs(v *ast.View, meta map[*ast.Rule]draft) error {
 	if err != nil {
 		return err
 	}
-	first := true
-	hidden := map[*requirement]bool{}
-	for _, r := range n.reqs {
+	n.reqs = slices.DeleteFunc(n.reqs, func(r *requirement) bool {
 		if r.kind != seeDir || t.meets(r).ok {
-			continue
+			return false
 		}
-		i, ok := n.t.known.dirAt[r.id]
-		why := ""
-		if !ok {
+		why := "it appears only by what lies in it, of which nothing was needed; a rule of yours that makes it visible would show it"
+		if _, known := n.t.known.dirAt[r.id]; !known {
 			why = "it does not exist now, and would appear only by what could be made in it and was not needed"
-		} else if n.t.res.Get(i, n.t.known.dir.Property("visible")).Winner != nil {
-			why = "a rule hides it, and it appeared only by what lies in it and was not needed"
 		}
-		if why != "" {
-			hidden[r] = true
-			n.report.NotAllowed = append(n.report.NotAllowed, Left{Type: r.typ, ID: text(r.id), Verbs: r.tally.counts(), Why: why, Evidence: r.tally.evidence()})
-			continue
-		}
-		d := draft{rule: newRule(qualified(n.t.world.Registry, n.in.Context, n.t.known.dir, []ast.Simple{attrTest("path", "=", r.id)}), declare("visible", "true")), step: Exact, origin: originNew}
-		d.rule.BlankBefore = first
-		first = false
-		meta[d.rule] = d
-		v.Statements = append(v.Statements, d.rule)
-	}
-	n.reqs = slices.DeleteFunc(n.reqs, func(r *requirement) bool { return hidden[r] })
+		n.report.NotAllowed = append(n.report.NotAllowed, Left{Type: r.typ, ID: text(r.id), Verbs: r.tally.counts(), Why: why, Evidence: r.tally.evidence()})
+		return true
+	})
 	return nil
 }
