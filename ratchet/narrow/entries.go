@@ -70,10 +70,11 @@ type tree struct {
 	othersBelow map[string]int
 	files       map[string][]string // known ones that are not wanted, in order
 	dirs        map[string]map[string]bool
+	made        map[string]bool // directories that the runs made
 }
 
 func newTree(l *ladder, k *known) *tree {
-	t := &tree{wantedBelow: map[string]int{}, othersBelow: map[string]int{}, files: map[string][]string{}, dirs: map[string]map[string]bool{}}
+	t := &tree{wantedBelow: map[string]int{}, othersBelow: map[string]int{}, files: map[string][]string{}, dirs: map[string]map[string]bool{}, made: l.made}
 	hang := func(p string) {
 		for p != "" && p != "." {
 			dir := dirOf(p)
@@ -106,11 +107,11 @@ func newTree(l *ladder, k *known) *tree {
 }
 
 // except lists what of a directory is not wanted: files, and directories with a final "/".
-// A directory in which nothing was wanted is taken out whole, and so is one that holds
-// anything else, since its wanted files have rules of their own.
+// A directory in which nothing was wanted is taken out whole, unless the runs made it, and so
+// is one that holds anything else, since its wanted files have rules of their own.
 func (t *tree) except(dir string, out *[]string) bool {
 	for _, sub := range slices.Sorted(maps.Keys(t.dirs[dir])) {
-		if t.othersBelow[sub] > 0 || t.wantedBelow[sub] == 0 {
+		if t.othersBelow[sub] > 0 || t.wantedBelow[sub] == 0 && !t.made[sub] {
 			*out = append(*out, sub+"/")
 		} else if !t.except(sub, out) {
 			return false

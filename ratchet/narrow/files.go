@@ -3,6 +3,8 @@ package narrow
 import (
 	"slices"
 	"unicode/utf8"
+
+	"umwelt/ratchet"
 )
 
 // filePlan is the rules about the project's paths.
@@ -43,11 +45,13 @@ func planFiles(o *Options, slack *int, k *known, paths []pathNeed) *filePlan {
 func planFor(o *Options, slack *int, k *known, paths []pathNeed, entries []string, needs map[string]need) *filePlan {
 	plan := &filePlan{}
 	var changes, sees, dirs []string
+	made := map[string]bool{}
 	for i := range paths {
 		switch p := &paths[i]; {
 		case p.path == ".":
 		case p.dir:
 			dirs = append(dirs, p.path)
+			made[p.path] = p.tally.verbs[verbIndex(ratchet.Create)] > 0
 		case p.change:
 			changes = append(changes, p.path)
 		default:
@@ -73,14 +77,14 @@ func planFor(o *Options, slack *int, k *known, paths []pathNeed, entries []strin
 			unseen = append(unseen, p)
 		}
 	}
-	plan.change = plan.changeRungs(o, slack, k, changes, entries, unchanged)
+	plan.change = plan.changeRungs(o, slack, k, made, changes, entries, unchanged)
 	plan.see = plan.seeRungs(o, slack, sees, unseen)
 	plan.dirs = plan.dirRungs(o, slack, k, dirs, needs)
 	return plan
 }
 
-func (f *filePlan) changeRungs(o *Options, slack *int, k *known, changes, entries, others []string) []*rung {
-	l := &ladder{options: o, slack: slack, steps: fileSteps, wanted: changes, others: others}
+func (f *filePlan) changeRungs(o *Options, slack *int, k *known, made map[string]bool, changes, entries, others []string) []*rung {
+	l := &ladder{options: o, slack: slack, steps: fileSteps, wanted: changes, others: others, made: made}
 	for _, dir := range entries {
 		l.wanted = append(l.wanted, markIn(dir))
 	}

@@ -14,6 +14,7 @@ type ladder struct {
 	wanted  []string // sorted, distinct
 	// others are known paths that must not be admitted.
 	others []string
+	made   map[string]bool // directories that the runs made
 }
 
 // rung is one rule of a ladder: a step with what it fits.
