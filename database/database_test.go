@@ -5,9 +5,12 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"fmt"
 	"net/url"
 	"os"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -18,6 +21,7 @@ import (
 	"umwelt"
 	"umwelt/cascade"
 	"umwelt/database"
+	"umwelt/world"
 )
 
 const view = `file { visible: true; }
@@ -264,4 +268,111 @@ func FuzzOpen(f *testing.F) {
 			file.Close()
 		}
 	})
+}
+
+// TestLargeWorld reads a world whose tables are read at once.
+func TestLargeWorld(t *testing.T) {
+	var what strings.Builder
+	what.WriteString("name: dev\nentities:\n")
+	for i := range 5000 {
+		fmt.Fprintf(&what, "  - { type: file, id: f%d.go, classes: [c%d], attributes: { path: f%d.go } }\n", i, i%3, i)
+	}
+	p := umwelt.LoadText(umwelt.Options{}, umwelt.Texts{
+		Views: []*umwelt.Source{{Name: "v.umw", Text: []byte(view)}}, World: &umwelt.Source{Name: "w.world.yml", Text: []byte(what.String())},
+	})
+	if err := p.Err(); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "large.db")
+	if err := p.Save(path); err != nil {
+		t.Fatal(err)
+	}
+	again := umwelt.Open(path)
+	if err := again.Err(); err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff(p.World.Entities, again.World.Entities, cmp.Comparer(func(a, b world.Entity) bool {
+		return a.Type.Name == b.Type.Name && a.ID == b.ID && a.Parent == b.Parent && slices.Equal(a.Classes, b.Classes) && slices.EqualFunc(a.Attributes, b.Attributes, func(x, y world.Attribute) bool {
+			return x.Name == y.Name && x.Text == y.Text
+		}) && a.Provenance.Origin == b.Provenance.Origin && a.Provenance.At.String() == b.Provenance.At.String()
+	})); d != "" {
+		t.Error(d)
+	}
+
+	// A fault in each of the tables is found whichever is read first, and the same one each time.
+	for _, tt := range []struct{ statement, want string }{
+		{"UPDATE entities SET id = 90000 WHERE id = 4000", "its table entities|not numbered in order"},
+		{"UPDATE entity_attributes SET entity_id = 90000 WHERE entity_id = 4000", "an attribute belongs to no entity"},
+		{"DELETE FROM entity_provenance WHERE entity_id = 4000", "the origins of entities are not in order"},
+		{"UPDATE entity_attributes SET value = '../x' WHERE entity_id = 4000 AND attribute = 'path'", `has the path "../x"`},
+	} {
+		bytes, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		broken := filepath.Join(t.TempDir(), "broken.db")
+		if err := os.WriteFile(broken, bytes, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		change(t, broken, tt.statement)
+		for range 3 {
+			if err := umwelt.Open(broken).Err(); err == nil || !regexp.MustCompile(tt.want).MatchString(err.Error()) {
+				t.Errorf("%s: %v", tt.statement, err)
+			}
+		}
+	}
+}
+
+// TestOpenWhileSaved opens a file that others replace, of which each is whole.
+func TestOpenWhileSaved(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "p.db")
+	var texts [][]byte
+	for _, name := range []string{"a", "b"} {
+		var what strings.Builder
+		what.WriteString("name: dev\nentities:\n")
+		for i := range 4200 {
+			fmt.Fprintf(&what, "  - { type: file, id: %s%d, attributes: { path: %s%d } }\n", name, i, name, i)
+		}
+		p := umwelt.LoadText(umwelt.Options{}, umwelt.Texts{World: &umwelt.Source{Name: "w.world.yml", Text: []byte(what.String())}})
+		if err := errors.Join(p.Err(), p.Save(path)); err != nil {
+			t.Fatal(err)
+		}
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		texts = append(texts, text)
+	}
+	done := make(chan error)
+	go func() {
+		var err error
+		for i := range 60 {
+			next := filepath.Join(dir, "next")
+			err = errors.Join(err, os.WriteFile(next, texts[i%2], 0o644), os.Rename(next, path))
+			time.Sleep(5 * time.Millisecond)
+		}
+		done <- err
+	}()
+	for open := true; open; {
+		select {
+		case err := <-done:
+			if err != nil {
+				t.Error(err)
+			}
+			open = false
+		default:
+		}
+		p := umwelt.Open(path)
+		if err := p.Err(); err != nil {
+			t.Error(err)
+			continue
+		}
+		for i := range p.World.Entities {
+			e := &p.World.Entities[i]
+			if e.Type.Name == "file" && e.Path() != e.ID {
+				t.Fatalf("%s has the path %s", e.ID, e.Path())
+			}
+		}
+	}
 }

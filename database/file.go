@@ -51,6 +51,7 @@ func Is(path string) bool {
 // File is an open database. It is for one goroutine.
 type File struct {
 	path string
+	info os.FileInfo // of the file as it was before it was opened
 	pool *sql.DB
 	conn *sql.Conn
 }
@@ -71,6 +72,7 @@ func OpenIn(path string, context []cascade.Ref) (*File, error) {
 
 func (f *File) open(refs []cascade.Ref) error {
 	info, err := os.Stat(f.path)
+	f.info = info
 	switch {
 	case err != nil:
 		return errors.Unwrap(err)
@@ -117,6 +119,24 @@ func (f *File) open(refs []cascade.Ref) error {
 		return damaged(err)
 	}
 	return f.conn.Raw(func(c any) error { return c.(driver.AuthorizerRegisterer).RegisterAuthorizer(authorize) })
+}
+
+// again opens the same file once more, for another goroutine. It is an error where another
+// file has taken its place by now.
+func (f *File) again() (*File, error) {
+	g, err := Open(f.path)
+	if err != nil {
+		return nil, err
+	}
+	now, err := os.Stat(f.path)
+	if err == nil && !(os.SameFile(f.info, now) && f.info.ModTime().Equal(now.ModTime()) && f.info.Size() == now.Size()) {
+		err = errors.New("another file has taken its place")
+	}
+	if err != nil {
+		g.Close()
+		return nil, err
+	}
+	return g, nil
 }
 
 // copy reads the file into the connection's own memory.

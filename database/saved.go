@@ -133,6 +133,20 @@ func (r *reader) rows(table, columns string) func(yield func(*cells) bool) {
 	}
 }
 
+// count is how many rows a table has.
+func (r *reader) count(table string) int {
+	if r.err == nil {
+		r.err = r.f.defined(context.Background(), table)
+	}
+	n := 0
+	if r.err == nil {
+		if err := r.f.conn.QueryRowContext(context.Background(), "SELECT count(*) FROM "+table).Scan(&n); err != nil {
+			r.err = damaged(err)
+		}
+	}
+	return n
+}
+
 func (c *cells) bad(i int) {
 	c.r.fail("its table %s holds %s where something else has to stand (column %d)", c.table, kindOf(c.values[i]), i+1)
 }
@@ -224,8 +238,12 @@ func (c *cells) texts(i int) []string {
 	if c.values[i] == nil {
 		return nil
 	}
+	text := c.text(i)
+	if text == "[]" {
+		return []string{}
+	}
 	var raw []member
-	if err := json.Unmarshal([]byte(c.text(i)), &raw); err != nil || raw == nil {
+	if err := json.Unmarshal([]byte(text), &raw); err != nil || raw == nil {
 		c.bad(i)
 		return nil
 	}

@@ -6,6 +6,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"sync"
 
 	"umwelt/ast"
 	"umwelt/compilers/sqlite"
@@ -21,7 +22,7 @@ func tableKey(table string) []string { return sqlite.Key(table) }
 // those of a world file are: their types exist, their paths do not climb, and their parents
 // make a tree.
 func (f *File) World(reg *registry.Registry) (*world.World, error) {
-	r := &worldReader{reader: f.reader(), reg: reg}
+	r := &worldReader{reader: f.reader(), reg: reg, words: map[string]string{}}
 	w := r.world()
 	if r.err != nil {
 		return nil, fmt.Errorf("%s: %w", diag.Escape(f.path), r.err)
@@ -33,6 +34,17 @@ type worldReader struct {
 	*reader
 	reg   *registry.Registry
 	types map[string]*registry.EntityType
+	words map[string]string // texts that many rows hold, each kept once
+}
+
+// once is the text, in one copy however many rows hold it.
+func (r *worldReader) once(text string) string {
+	kept, ok := r.words[text]
+	if !ok {
+		kept = text
+		r.words[text] = kept
+	}
+	return kept
 }
 
 func (r *worldReader) world() *world.World {
@@ -71,8 +83,65 @@ func (r *worldReader) typeNamed(name string) *registry.EntityType {
 	return t
 }
 
+// entities reads three tables: what there is, what is said of it, and where it came from. Of
+// a large world they are read at once.
 func (r *worldReader) entities() []world.Entity {
-	var out []world.Entity
+	n := r.count("entities")
+	out := make([]world.Entity, 0, n)
+	var facts [][]world.Attribute
+	var origins []world.Provenance
+	r.inTurnOrAtOnce(n,
+		func(r *worldReader) { out = r.things(out) },
+		func(r *worldReader) { facts = r.facts(n) },
+		func(r *worldReader) { origins = r.origins(n) },
+	)
+	if len(out) != n {
+		r.fail("the entities are not numbered in order")
+	}
+	if r.err != nil {
+		return nil
+	}
+	for i := range out {
+		out[i].Attributes, out[i].Provenance = facts[i], origins[i]
+		r.checkPath(&out[i])
+	}
+	return out
+}
+
+// manyEntities is from where on a connection of its own for each table is worth opening.
+const manyEntities = 4096
+
+// inTurnOrAtOnce runs steps, each with a reader of its own where there is much to read. The
+// fault that is kept is the one of the first step that has one.
+func (r *worldReader) inTurnOrAtOnce(entities int, steps ...func(*worldReader)) {
+	readers := []*worldReader{r}
+	for entities >= manyEntities && r.err == nil && len(readers) < len(steps) {
+		f, err := r.f.again()
+		if err != nil {
+			break
+		}
+		defer f.Close()
+		readers = append(readers, &worldReader{reader: f.reader(), reg: r.reg, types: r.types, words: map[string]string{}})
+	}
+	if len(readers) < len(steps) {
+		for _, step := range steps {
+			step(r)
+		}
+		return
+	}
+	var wg sync.WaitGroup
+	for i, step := range steps {
+		wg.Go(func() { step(readers[i]) })
+	}
+	wg.Wait()
+	for _, other := range readers[1:] {
+		if r.err == nil {
+			r.err = other.err
+		}
+	}
+}
+
+func (r *worldReader) things(out []world.Entity) []world.Entity {
 	for c := range r.rows("entities", "id, type, entity, classes, parent_id, listed") {
 		if c.number(0) != len(out) {
 			r.fail("the entities are not numbered in order")
@@ -86,28 +155,41 @@ func (r *worldReader) entities() []world.Entity {
 		}
 		out = append(out, e)
 	}
+	return out
+}
+
+// facts are the attributes of n entities. The rows stand in the order of these.
+func (r *worldReader) facts(n int) [][]world.Attribute {
+	out := make([][]world.Attribute, n)
+	all := make([]world.Attribute, 0, r.count("entity_attributes"))
+	begin, last := 0, -1
 	for c := range r.rows("entity_attributes", "entity_id, attribute, value, members") {
 		i := c.number(0)
-		if i < 0 || i >= len(out) {
+		if i < 0 || i >= n {
 			r.fail("an attribute belongs to no entity")
-			return nil
+			break
 		}
-		out[i].Attributes = append(out[i].Attributes, world.Attribute{Name: c.text(1), Text: c.text(2), List: c.texts(3)})
+		if i != last {
+			begin, last = len(all), i
+		}
+		all = append(all, world.Attribute{Name: r.once(c.text(1)), Text: c.text(2), List: c.texts(3)})
+		out[i] = all[begin:len(all):len(all)]
 	}
-	n := 0
+	return out
+}
+
+// origins are where n entities came from.
+func (r *worldReader) origins(n int) []world.Provenance {
+	out := make([]world.Provenance, 0, n)
 	for c := range r.rows("entity_provenance", "entity_id, origin, overridden, found_by, file, line, column_number, start_offset, end_line, end_column, end_offset") {
-		if c.number(0) != n || n >= len(out) {
+		if c.number(0) != len(out) || len(out) == n {
 			r.fail("the origins of entities are not in order")
-			return nil
+			break
 		}
-		out[n].Provenance = world.Provenance{Origin: r.origin(c.text(1)), Overridden: c.flag(2), By: c.textOr(3, ""), At: c.span(4, nil)}
-		n++
+		out = append(out, world.Provenance{Origin: r.origin(c.text(1)), Overridden: c.flag(2), By: c.textOr(3, ""), At: c.span(4, nil)})
 	}
-	if n != len(out) {
+	if len(out) != n {
 		r.fail("an entity has no origin")
-	}
-	for i := range out {
-		r.checkPath(&out[i])
 	}
 	return out
 }
