@@ -3,8 +3,6 @@ package narrow
 import (
 	"slices"
 	"unicode/utf8"
-
-	"umwelt/ratchet"
 )
 
 // filePlan is the rules about the project's paths.
@@ -17,7 +15,7 @@ type filePlan struct {
 var fileSteps = []Step{Pattern, Suffix, Directory, Subtree}
 
 // planFiles finds the rules for what is needed of paths.
-func planFiles(o *Options, slack *int, k *known, paths []pathNeed) *filePlan {
+func planFiles(o *Options, slack *int, k *known, made map[string]bool, paths []pathNeed) *filePlan {
 	var entries []string
 	needs := make(map[string]need, len(paths))
 	for i := range paths {
@@ -36,22 +34,20 @@ func planFiles(o *Options, slack *int, k *known, paths []pathNeed) *filePlan {
 			}
 		}
 	}
-	return planFor(o, slack, k, paths, entries, needs)
+	return planFor(o, slack, k, made, paths, entries, needs)
 }
 
 // planFor finds the rules for what is needed of paths, and for new names below the
 // directories of entries. What needs has may be given to known files besides, and nothing
 // else.
-func planFor(o *Options, slack *int, k *known, paths []pathNeed, entries []string, needs map[string]need) *filePlan {
+func planFor(o *Options, slack *int, k *known, made map[string]bool, paths []pathNeed, entries []string, needs map[string]need) *filePlan {
 	plan := &filePlan{}
 	var changes, sees, dirs []string
-	made := map[string]bool{}
 	for i := range paths {
 		switch p := &paths[i]; {
 		case p.path == ".":
 		case p.dir:
 			dirs = append(dirs, p.path)
-			made[p.path] = p.tally.verbs[verbIndex(ratchet.Create)] > 0
 		case p.change:
 			changes = append(changes, p.path)
 		default:

@@ -17,26 +17,25 @@ import (
 // have to be made first.
 
 // made are the paths of the project that were made as directories, and neither removed nor
-// renamed, but for those that lie in another one.
-func (c *Collector) made() map[string]bool {
-	all := map[string]bool{}
+// renamed. Outermost are those that lie in no other one.
+func (c *Collector) made() (all, outermost map[string]bool) {
+	all, outermost = map[string]bool{}, map[string]bool{}
 	for key, t := range c.facts {
 		if key.typ == "path" && key.id != "." && !outside(key.id) && t.more != nil && t.more.dir &&
 			t.verbs[verbIndex(ratchet.Create)] > 0 && t.verbs[verbIndex(ratchet.Delete)] == 0 && t.verbs[verbIndex(ratchet.Rename)] == 0 {
 			all[key.id] = true
 		}
 	}
-	out := map[string]bool{}
 	for p := range all {
 		inner := false
 		for dir := range ancestors(p) {
 			inner = inner || all[dir]
 		}
 		if !inner {
-			out[p] = true
+			outermost[p] = true
 		}
 	}
-	return out
+	return all, outermost
 }
 
 // given adds the directories that the runs made to the world, where it does not have them,
@@ -44,7 +43,8 @@ func (c *Collector) made() map[string]bool {
 func given(w *world.World, c *Collector) (*world.World, []string, error) {
 	k := knownOf(w)
 	var made []string
-	for p := range c.made() {
+	_, outermost := c.made()
+	for p := range outermost {
 		if _, isFile := k.fileAt[p]; !isFile && !k.leftOut(p) {
 			made = append(made, p)
 		}

@@ -17,7 +17,8 @@ type fact struct {
 
 // material is what a proposal is made of, put in order.
 type material struct {
-	paths   []pathNeed // of the project, by path
+	paths   []pathNeed      // of the project, by path
+	made    map[string]bool // directories that the runs made
 	outside []fact
 	byType  map[string][]fact // everything else, by id
 	leftOut []Left
@@ -40,7 +41,8 @@ func (o *Options) atLeast(n int) bool { return n >= max(1, o.MinRuns) }
 // material sorts out what was collected. The world decides what is a directory.
 func (c *Collector) material(o *Options, k *known) *material {
 	m := &material{byType: map[string][]fact{}}
-	made := c.made()
+	var outermost map[string]bool
+	m.made, outermost = c.made()
 	all := make([]fact, 0, len(c.facts))
 	for key, t := range c.facts {
 		all = append(all, fact{key.typ, key.id, t})
@@ -51,7 +53,7 @@ func (c *Collector) material(o *Options, k *known) *material {
 		case f.typ == "path" && outside(f.id):
 			m.outside = append(m.outside, f)
 		case f.typ == "path":
-			m.addPath(o, k, made, f)
+			m.addPath(o, k, outermost, f)
 		default:
 			if !o.atLeast(f.runs[use].len()) {
 				m.leftOut = append(m.leftOut, f.left("fewer runs needed it than asked for", f.runs[use].len()))

@@ -149,7 +149,7 @@ type proposer struct {
 // fresh is a view of nothing but what is needed.
 func (p *proposer) fresh() (*Proposal, error) {
 	p.slack = p.in.Slack
-	plan := planFiles(&p.in.Options, &p.slack, p.known, p.material.paths)
+	plan := planFiles(&p.in.Options, &p.slack, p.known, p.material.made, p.material.paths)
 	p.without(plan)
 	f := &fresh{in: p.in, known: p.known, reqs: p.reqs, report: p.report}
 	if p.known.file != nil && p.known.dir != nil {

@@ -173,7 +173,7 @@ func (n *narrower) filePlanFor(u *unit, carried []*requirement) *filePlan {
 	if n.exact {
 		o.Steps = []Step{Exact, Entries}
 	}
-	plan := planFor(&o, &n.slack, n.known, paths, entries, n.needed)
+	plan := planFor(&o, &n.slack, n.known, n.material.made, paths, entries, n.needed)
 	return plan
 }
 
