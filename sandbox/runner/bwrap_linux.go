@@ -194,7 +194,10 @@ func launchBwrap(s *Spec, r *Result, path string, options []string, prog []byte,
 	// The first process inside is bubblewrap.
 	p.group = newGroup(p.leader, s.Confinement.Limits, 1)
 	p.drain = func() { streams.wait(r) }
-	err = limitProcess(p.leader, s.Confinement.Limits)
+	err = standing(p.leader, p.exited, s.Confinement, s.at())
+	if err == nil {
+		err = limitProcess(p.leader, s.Confinement.Limits)
+	}
 	if err == nil {
 		stand := Stand{Root: s.at()}
 		if proxied {

@@ -336,10 +336,7 @@ func rulesetOf(s *Spec, set landlock.Set, namespaces bool) (ruleset, error) {
 		}
 		rule.Path = []byte(path)
 		if rule.Project {
-			rule.Path = []byte(strings.TrimPrefix(strings.TrimPrefix(string(path), s.Confinement.Root), "/"))
-			if len(rule.Path) == 0 {
-				rule.Path = []byte(".")
-			}
+			rule.Path = inProject(s.Confinement.Root, string(path))
 		}
 		r.Paths = append(r.Paths, rule)
 	}
@@ -368,6 +365,14 @@ func rulesetOf(s *Spec, set landlock.Set, namespaces bool) (ruleset, error) {
 		r.Ports = append(r.Ports, portRule{uint64(port), unix.LANDLOCK_ACCESS_NET_CONNECT_TCP})
 	}
 	return r, nil
+}
+
+// inProject is a path relative to the project's root that it lies in.
+func inProject(root, path string) []byte {
+	if path == root {
+		return []byte(".")
+	}
+	return []byte(strings.TrimPrefix(strings.TrimPrefix(path, root), "/"))
 }
 
 // programs are the rules for the only programs that may be run, and for what runs them.
@@ -432,13 +437,17 @@ func interpreter(p string) string {
 
 // mountsOf is what the first stage mounts for a rule set.
 func mountsOf(set landlock.Set, rules ruleset) mountsConfig {
-	m := mountsConfig{Loopback: set.Network.Mode == landlock.Closed}
+	m := mountsConfig{Root: rules.Root, Loopback: set.Network.Mode == landlock.Closed}
 	for _, p := range set.Private {
 		m.Private = append(m.Private, privateMount{[]byte(p.Path), p.Type, p.Size})
 	}
 	for _, r := range set.Rules {
 		if bits, _ := landlock.Bits(r.Access); bits&unix.LANDLOCK_ACCESS_FS_WRITE_FILE != 0 && !strings.HasPrefix(string(r.Path), "/dev/") {
-			m.Writable = append(m.Writable, []byte(r.Path))
+			w := writablePath{Path: []byte(r.Path)}
+			if r.Project {
+				w = writablePath{inProject(string(rules.Root), string(r.Path)), true}
+			}
+			m.Writable = append(m.Writable, w)
 		}
 	}
 	return m

@@ -15,7 +15,13 @@ type mountsConfig struct {
 	Loopback bool
 	// Writable are the paths of which anything may be changed. Everything else becomes
 	// read-only, so that owners, permissions and times stay as they are as well.
-	Writable [][]byte
+	Writable []writablePath
+	Root     []byte // the project's root, from which its paths are opened
+}
+
+type writablePath struct {
+	Path    []byte // absolute, or relative to the root where Project
+	Project bool
 }
 
 type privateMount struct {
@@ -67,37 +73,88 @@ func (c *mountsConfig) make() *failure {
 
 // seal makes everything read-only but the writable paths and the private filesystems.
 func (c *mountsConfig) seal(none func(string, error) *failure) *failure {
-	var writable []string
-	for _, w := range c.Writable {
-		path := string(w)
-		if info, err := os.Lstat(path); err != nil || info.Mode()&os.ModeSymlink != 0 {
+	// What the host keeps read-only stays so, and is told by looking before.
+	open := make([]unix.Stat_t, len(c.Writable))
+	for i, w := range c.Writable {
+		fd, err := c.open(w)
+		if err != nil {
 			continue // it went away since, or somebody put a link there: it stays closed
 		}
-		// What the host keeps read-only stays so.
 		var fs unix.Statfs_t
-		if err := unix.Statfs(path, &fs); err != nil || fs.Flags&unix.ST_RDONLY != 0 {
-			continue
+		if err := unix.Fstatfs(fd, &fs); err == nil && fs.Flags&unix.ST_RDONLY == 0 {
+			_ = unix.Fstat(fd, &open[i])
 		}
-		if err := unix.Mount(path, path, "", unix.MS_BIND|unix.MS_REC, ""); err != nil {
-			return none("a writable path cannot be mounted", err)
-		}
-		writable = append(writable, path)
-	}
-	for _, p := range c.Private {
-		if p.Type == "tmpfs" {
-			writable = append(writable, string(p.Path))
-		}
+		unix.Close(fd)
 	}
 	if err := unix.MountSetattr(unix.AT_FDCWD, "/", unix.AT_RECURSIVE, &unix.MountAttr{Attr_set: unix.MOUNT_ATTR_RDONLY}); err != nil {
 		return none("the mounts cannot be made read-only", err)
 	}
-	for _, path := range writable {
-		err := unix.MountSetattr(unix.AT_FDCWD, path, unix.AT_SYMLINK_NOFOLLOW, &unix.MountAttr{Attr_clr: unix.MOUNT_ATTR_RDONLY})
+	for i, w := range c.Writable {
+		if open[i].Ino == 0 {
+			continue
+		}
+		if err := c.reopen(w, &open[i]); err != nil {
+			return none("a writable path cannot be mounted", err)
+		}
+	}
+	for _, p := range c.Private {
+		if p.Type != "tmpfs" {
+			continue
+		}
+		err := unix.MountSetattr(unix.AT_FDCWD, string(p.Path), unix.AT_SYMLINK_NOFOLLOW, &unix.MountAttr{Attr_clr: unix.MOUNT_ATTR_RDONLY})
 		if err != nil && !os.IsNotExist(err) && err != unix.EINVAL {
-			return none("a writable path cannot be opened again", err)
+			return none("a private filesystem cannot be opened again", err)
 		}
 	}
 	return nil
+}
+
+// open opens a writable path. In the project, no symbolic link is followed: whoever may
+// write there could put one in the way at any moment.
+func (c *mountsConfig) open(w writablePath) (int, error) {
+	if !w.Project {
+		fd, err := unix.Open(string(w.Path), unix.O_PATH|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
+		var stat unix.Stat_t
+		if err == nil && (unix.Fstat(fd, &stat) != nil || stat.Mode&unix.S_IFMT == unix.S_IFLNK) {
+			unix.Close(fd)
+			return -1, unix.ELOOP
+		}
+		return fd, err
+	}
+	root, err := unix.Open(string(c.Root), unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return -1, err
+	}
+	defer unix.Close(root)
+	return unix.Openat2(root, string(w.Path), &unix.OpenHow{Flags: unix.O_PATH | unix.O_CLOEXEC, Resolve: unix.RESOLVE_BENEATH | unix.RESOLVE_NO_SYMLINKS})
+}
+
+// reopen mounts what a path leads to over itself, writable, where that is still what was
+// looked at. The mount is made of the open file and on it, so that no link can lead either
+// end elsewhere.
+func (c *mountsConfig) reopen(w writablePath, looked *unix.Stat_t) error {
+	fd, err := c.open(w)
+	if err != nil {
+		return nil
+	}
+	defer unix.Close(fd)
+	var stat unix.Stat_t
+	if err := unix.Fstat(fd, &stat); err != nil || stat.Dev != looked.Dev || stat.Ino != looked.Ino {
+		return nil
+	}
+	tree, err := unix.OpenTree(fd, "", unix.OPEN_TREE_CLONE|unix.OPEN_TREE_CLOEXEC|unix.AT_RECURSIVE|unix.AT_EMPTY_PATH)
+	if err != nil {
+		return err
+	}
+	defer unix.Close(tree)
+	if err := unix.MountSetattr(tree, "", unix.AT_EMPTY_PATH, &unix.MountAttr{Attr_clr: unix.MOUNT_ATTR_RDONLY}); err != nil {
+		return err
+	}
+	err = unix.MoveMount(tree, "", fd, "", unix.MOVE_MOUNT_F_EMPTY_PATH|unix.MOVE_MOUNT_T_EMPTY_PATH)
+	if err == unix.ENOENT {
+		return nil // it was removed meanwhile
+	}
+	return err
 }
 
 // loopbackUp lets the processes of the sandbox talk to each other.
