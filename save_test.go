@@ -212,3 +212,19 @@ func TestSavedExtension(t *testing.T) {
 		t.Error("saved where there is no directory")
 	}
 }
+
+// TestNoDatabase holds that what is named like a database and is none is not read as a view
+// that says nothing.
+func TestNoDatabase(t *testing.T) {
+	for name, text := range map[string]string{"empty.db": "", "cut.sqlite": "SQLite for", "view.DB": "tool { allow: true; }"} {
+		path := filepath.Join(t.TempDir(), name)
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		for _, p := range []*umwelt.Policy{umwelt.Load(umwelt.Options{Root: filepath.Dir(path)}, path), umwelt.Open(path)} {
+			if err := p.Err(); err == nil || !strings.Contains(err.Error(), "database") {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+	}
+}

@@ -303,6 +303,11 @@ func ReadSource(path string, stdin io.Reader) (*diag.Source, error) {
 		return nil, &fs.PathError{Op: "read", Path: diag.Escape(path), Err: errors.Unwrap(err)}
 	}
 	defer f.Close()
+	switch strings.ToLower(filepath.Ext(path)) {
+	case ".db", ".sqlite", ".sqlite3":
+		// One that is empty or damaged would else be read as a view without rules.
+		return nil, &fs.PathError{Op: "read", Path: diag.Escape(path), Err: errors.New("by its name it is a database, and not a text")}
+	}
 	if info, err := f.Stat(); err == nil && info.IsDir() {
 		return nil, &fs.PathError{Op: "read", Path: diag.Escape(path), Err: errors.New("it is a directory")}
 	}
