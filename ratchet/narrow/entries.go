@@ -109,9 +109,19 @@ func newTree(l *ladder, k *known) *tree {
 // except lists what of a directory is not wanted: files, and directories with a final "/".
 // A directory in which nothing was wanted is taken out whole, unless the runs made it, and so
 // is one that holds anything else, since its wanted files have rules of their own.
+//
+// Stores that go by hashes spread their files over directories of two hexadecimal digits.
+// Which of those the next name falls into nobody knows, so where one was wanted all are open
+// for new names, and what lies in them is taken out file by file.
 func (t *tree) except(dir string, out *[]string) bool {
-	for _, sub := range slices.Sorted(maps.Keys(t.dirs[dir])) {
-		if t.othersBelow[sub] > 0 || t.wantedBelow[sub] == 0 && !t.made[sub] {
+	subs := slices.Sorted(maps.Keys(t.dirs[dir]))
+	spread := slices.ContainsFunc(subs, func(sub string) bool { return isFan(sub) && (t.wantedBelow[sub] > 0 || t.made[sub]) })
+	for _, sub := range subs {
+		if spread && isFan(sub) {
+			if !t.except(sub, out) {
+				return false
+			}
+		} else if t.othersBelow[sub] > 0 || t.wantedBelow[sub] == 0 && !t.made[sub] {
 			*out = append(*out, sub+"/")
 		} else if !t.except(sub, out) {
 			return false
@@ -119,4 +129,11 @@ func (t *tree) except(dir string, out *[]string) bool {
 	}
 	*out = append(*out, t.files[dir]...)
 	return len(*out) <= maxExceptions
+}
+
+// isFan is whether a directory is named by two hexadecimal digits.
+func isFan(dir string) bool {
+	name := dir[strings.LastIndexByte(dir, '/')+1:]
+	hex := func(c byte) bool { return c >= '0' && c <= '9' || c >= 'a' && c <= 'f' }
+	return len(name) == 2 && hex(name[0]) && hex(name[1])
 }

@@ -38,7 +38,7 @@ func (p *proposer) tighten() (*Proposal, error) {
 		n := &narrower{proposer: p, t: current, refine: attempt > 0, exact: attempt > 1}
 		v, meta, err := n.run()
 		if err == nil && slices.ContainsFunc(p.reqs, func(r *requirement) bool { return r.kind == seeDir }) {
-			err = n.hideDirs(v)
+			err = n.showDirs(v, meta)
 		}
 		if err == nil {
 			var out *Proposal
@@ -122,9 +122,10 @@ func (n *narrower) dirsByContent() {
 	}
 }
 
-// hideDirs reports the directories that appear under the current view by what lies in them,
-// of which nothing was needed. A rule that shows them would say more than that view does.
-func (n *narrower) hideDirs(v *ast.View) error {
+// showDirs sees to the directories that appear under the current view by what lies in them,
+// of which nothing was needed. A rule about such a directory would say more than that view
+// does. One about what will lie in it shows it where nothing lies in it; else it is reported.
+func (n *narrower) showDirs(v *ast.View, meta map[*ast.Rule]draft) error {
 	bare, err := printed(v)
 	if err != nil {
 		return err
@@ -141,8 +142,17 @@ func (n *narrower) hideDirs(v *ast.View) error {
 	if err != nil {
 		return err
 	}
+	first := true
 	n.reqs = slices.DeleteFunc(n.reqs, func(r *requirement) bool {
 		if r.kind != seeDir || t.meets(r).ok {
+			return false
+		}
+		if n.emptyNow(r.id) && n.t.futureSeen(r.id) && n.in.takes(Subtree) {
+			d := draft{rule: newRule(qualified(n.t.world.Registry, n.in.Context, n.t.known.file, []ast.Simple{attrTest("path", "^=", r.id+"/")}), declare("visible", "true")), step: Subtree, origin: originNew}
+			d.rule.BlankBefore = first
+			first = false
+			meta[d.rule] = d
+			v.Statements = append(v.Statements, d.rule)
 			return false
 		}
 		why := "it appears only by what lies in it, of which nothing was needed; a rule of yours that makes it visible would show it"
@@ -153,4 +163,13 @@ func (n *narrower) hideDirs(v *ast.View) error {
 		return true
 	})
 	return nil
+}
+
+// emptyNow is whether no file lies below a directory of the world.
+func (n *narrower) emptyNow(dir string) bool {
+	if _, known := n.t.known.dirAt[dir]; !known {
+		return false
+	}
+	at, _ := slices.BinarySearch(n.t.known.files, dir+"/")
+	return at == len(n.t.known.files) || !below(n.t.known.files[at], dir)
 }
