@@ -57,6 +57,9 @@ func becomeCommand(c *execConfig) failure {
 	if err := install(c.Filter); err != nil {
 		return broken("the system call filter cannot be installed", err)
 	}
+	if err := ready(); err != nil {
+		return broken("nobody says that the command may run", err)
+	}
 	// These come last: the limit on memory is not meant for this program.
 	for _, l := range c.Limits {
 		if err := setLimit(l); err != nil {

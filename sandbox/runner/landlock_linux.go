@@ -184,9 +184,13 @@ func startStage(cmd *exec.Cmd, config []byte, namespaces bool, s *Spec, out *han
 	if err != nil {
 		return nil, err
 	}
-	cmd.ExtraFiles = []*os.File{configR, statusW, resultW}
+	goR, goW, err := os.Pipe()
+	if err != nil {
+		return nil, err
+	}
+	cmd.ExtraFiles = []*os.File{configR, statusW, goR, resultW}
 	if !namespaces {
-		cmd.ExtraFiles = cmd.ExtraFiles[:2]
+		cmd.ExtraFiles = cmd.ExtraFiles[:3]
 	}
 	if out != nil {
 		cmd.ExtraFiles = append(cmd.ExtraFiles, out.theirs)
@@ -197,12 +201,12 @@ func startStage(cmd *exec.Cmd, config []byte, namespaces bool, s *Spec, out *han
 		}
 	}
 	p, err := begin(cmd, nil)
-	closeAll(configR, statusW, resultW)
+	closeAll(configR, statusW, goR, resultW)
 	if out != nil {
 		out.theirs.Close()
 	}
 	if err != nil {
-		closeAll(configW, statusR, resultR)
+		closeAll(configW, statusR, goW, resultR)
 		if out != nil {
 			out.mine.Close()
 		}
@@ -231,8 +235,22 @@ func startStage(cmd *exec.Cmd, config []byte, namespaces bool, s *Spec, out *han
 		p.proxy, err = out.serve(s, rules)
 		writeErr = errors.Join(writeErr, err)
 	}
-	f, failed := drain(statusR)
-	closeAll(statusR)
+	said := json.NewDecoder(io.LimitReader(statusR, 1<<16))
+	f, failed := hear(said)
+	switch {
+	case failed && f.Ready:
+		first := p.leader
+		if !namespaces {
+			first = 0 // the first process is the command itself
+		}
+		if writeErr = errors.Join(writeErr, p.group.settle(first, s.Confinement.Limits)); writeErr == nil {
+			closeAll(goW)
+			f, failed = hear(said)
+		}
+	case !failed:
+		failed = true // it ended before it was ready
+	}
+	closeAll(goW, statusR)
 	if failed || writeErr != nil {
 		p.end()
 		closeAll(resultR)
@@ -245,15 +263,6 @@ func startStage(cmd *exec.Cmd, config []byte, namespaces bool, s *Spec, out *han
 			return nil, &startError{f.Exit, f.What}
 		}
 		return nil, errors.New(f.What)
-	}
-	first := p.leader
-	if !namespaces {
-		first = 0 // the first process is the command itself
-	}
-	if err := p.group.settle(first, s.Confinement.Limits); err != nil {
-		p.end()
-		closeAll(resultR)
-		return nil, fmt.Errorf("the limit on processes cannot be set: %w", err)
 	}
 	p.outcome = func(own syscall.WaitStatus) (syscall.WaitStatus, bool) {
 		defer resultR.Close()

@@ -82,7 +82,8 @@ func TestLimits(t *testing.T) {
 }
 
 // As many processes as the policy says can be there, and not one more, whatever this
-// package needs for itself.
+// package needs for itself. Under Landlock its first process may have made another thread
+// after its threads were counted, so that there is one less.
 func TestProcessesToTheLastOne(t *testing.T) {
 	// Each subshell is one process until it is sleep, and so is the shell.
 	const command = "for i in 1 2 3 4 5 6 7 8; do sleep 2 & echo $i; done; :"
@@ -98,7 +99,7 @@ func TestProcessesToTheLastOne(t *testing.T) {
 			if len(out.Result.Limits) != 1 || !out.Result.Limits[0].Strict {
 				continue // the kernel counts what else the user runs
 			}
-			if got := strings.Count(d.stdout.String(), "\n"); int64(got) != limit-1 {
+			if got := strings.Count(d.stdout.String(), "\n"); int64(got) >= limit || int64(got) < limit-1 && (w.target != "landlock" || int64(got) < limit-2) {
 				t.Errorf("%s: %d processes beside the shell of a limit of %d\n%s", w, got, limit, d.stderr.String())
 			}
 		}

@@ -4,8 +4,8 @@ package runner
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -27,9 +27,10 @@ const (
 // The descriptors of the stages.
 const (
 	fdConfig = 3 // what to do, as JSON
-	fdStatus = 4 // what went wrong, as JSON; closed and empty once the command runs
-	fdResult = 5 // the first stage writes how the command ended
-	fdListen = 6 // the first stage hands the proxy's listener out, where there is one
+	fdStatus = 4 // that all is ready, or what went wrong, as JSON; closed once the command runs
+	fdGo     = 5 // closed outside once the command may run
+	fdResult = 6 // the first stage writes how the command ended
+	fdListen = 7 // the first stage hands the proxy's listener out, where there is one
 )
 
 // initConfig is what the first stage reads.
@@ -39,8 +40,9 @@ type initConfig struct {
 	Exec   json.RawMessage // execConfig
 }
 
-// failure is what a stage writes when it gives up.
+// failure is what a stage writes when it gives up, and when all is ready.
 type failure struct {
+	Ready        bool
 	Exit         int
 	What         string
 	NoNamespaces bool // the namespaces are there, but nothing can be done in them
@@ -101,6 +103,7 @@ func initStage() int {
 	if !readConfig(&c) {
 		return ExitFailed
 	}
+	unix.CloseOnExec(fdGo)
 	unix.CloseOnExec(fdResult)
 	// Signals to the session are for the command. The runner ends this process by one
 	// that cannot be caught.
@@ -126,6 +129,7 @@ func initStage() int {
 		return ExitFailed
 	}
 	unix.Close(fdStatus)
+	unix.Close(fdGo)
 	status := collect(cmd.Process.Pid)
 	_ = json.NewEncoder(os.NewFile(fdResult, "result")).Encode(outcome{uint32(status)})
 	return 0
@@ -139,7 +143,7 @@ func startExecStage(config json.RawMessage) (*exec.Cmd, error) {
 	}
 	cmd := stageCommand(stageExec)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
-	cmd.ExtraFiles = []*os.File{r, os.NewFile(fdStatus, "status")}
+	cmd.ExtraFiles = []*os.File{r, os.NewFile(fdStatus, "status"), os.NewFile(fdGo, "go")}
 	if err := cmd.Start(); err != nil {
 		return nil, err
 	}
@@ -171,9 +175,24 @@ func collect(command int) syscall.WaitStatus {
 	}
 }
 
-// drain reads what a stage said, and nothing more than that.
-func drain(r io.Reader) (failure, bool) {
-	var f failure
-	err := json.NewDecoder(io.LimitReader(r, 1<<16)).Decode(&f)
+// ready says that all is done but running the command, and waits until it may run. From
+// then on there may be no room for another thread of this process.
+func ready() error {
+	runtime.GOMAXPROCS(1)
+	debug.SetGCPercent(-1)
+	fail(failure{Ready: true})
+	n, err := unix.Read(fdGo, make([]byte, 1))
+	for err == unix.EINTR {
+		n, err = unix.Read(fdGo, make([]byte, 1))
+	}
+	if err == nil && n != 0 {
+		err = errors.New("it was told something else")
+	}
+	return err
+}
+
+// hear reads what a stage says next; ok is false where it says nothing more.
+func hear(d *json.Decoder) (f failure, ok bool) {
+	err := d.Decode(&f)
 	return f, err == nil
 }
