@@ -207,47 +207,85 @@ func worldOf(o umwelt.Options, views []string) (string, error) {
 	return found, nil
 }
 
-// environments are the ids of the root entity that rules name and the world does not have:
-// the policies may differ where it is called so.
+// environments are names of the root entity that the rules may tell apart and the world does
+// not have: each that a rule spells out, in whole or in part, and one that none of them fits.
 func (p *policyPair) environments(w *world.World) []string {
-	var out []string
 	root := w.RootEntity()
 	if root < 0 {
 		return nil
 	}
 	t := w.Entities[root].Type
-	var visit func(sel *registry.Selector)
-	compound := func(c *registry.Compound) {
+	var parts, out []string
+	var visit func(sel *registry.Selector, of *registry.EntityType)
+	compound := func(c *registry.Compound, of *registry.EntityType) {
+		if c.Type != nil {
+			of = c.Type
+		}
+		var begin, middle, end string
 		for _, test := range c.Tests {
 			for _, inner := range test.Selectors {
-				visit(inner)
+				visit(inner, of)
 			}
-			named := test.Kind == registry.TestID || test.Kind == registry.TestAttr && test.Op == "=" && test.Attr == "name" && !test.Fold
-			if c.Type == t && named && test.Value != "" && test.Value != w.Name && !slices.Contains(out, test.Value) {
-				out = append(out, test.Value)
+			part := test.Kind == registry.TestID || test.Kind == registry.TestAttr && test.Attr == "name" && test.Value != ""
+			if of != t || !part {
+				continue
+			}
+			parts = append(parts, test.Value)
+			switch test.Op {
+			case "^=", "|=":
+				begin = test.Value
+			case "$=":
+				end = test.Value
+			default:
+				middle = test.Value
 			}
 		}
+		out = append(out, begin+middle+end)
 	}
-	visit = func(sel *registry.Selector) {
+	visit = func(sel *registry.Selector, of *registry.EntityType) { // of is the type that a target without one has
 		for _, q := range sel.Qualifiers {
-			compound(q)
+			compound(q, nil)
 		}
 		for _, l := range sel.Structure {
-			compound(l.Compound)
+			compound(l.Compound, nil)
 		}
-		compound(sel.Target)
+		compound(sel.Target, of)
 	}
 	for _, b := range []*registry.Bound{p.old, p.new} {
 		for _, r := range b.Rules {
-			visit(r.Selector)
+			visit(r.Selector, nil)
 		}
 	}
+	if parts == nil {
+		return nil
+	}
+	out = append(out, parts...)
 	slices.Sort(out)
+	out = slices.DeleteFunc(slices.Compact(out), func(name string) bool { return name == "" || name == w.Name })
+	if other := unlike(parts); other != "" {
+		out = slices.Insert(out, 0, other)
+	} else {
+		p.left++
+	}
 	if len(out) > mostEnvironments {
-		p.left = len(out) - mostEnvironments
+		p.left += len(out) - mostEnvironments
 		out = out[:mostEnvironments]
 	}
 	return out
+}
+
+// unlike is a name that holds none of the parts, in any case; "" where none was found.
+func unlike(parts []string) string {
+	names := []string{"other"}
+	for c := 'a'; c <= 'z'; c++ {
+		names = append(names, strings.Repeat(string(c), 3))
+	}
+	for _, name := range names {
+		if !slices.ContainsFunc(parts, func(p string) bool { return strings.Contains(name, strings.ToLower(p)) }) {
+			return name
+		}
+	}
+	return ""
 }
 
 // sameEntities reports whether two views declare the same entities.
