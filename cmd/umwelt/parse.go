@@ -18,7 +18,8 @@ func parseCommand(std *streams) *cobra.Command {
 		Use:   "parse VIEW",
 		Short: "Show the tree of a view",
 		Long: `Parse reads one view (or vocabulary) and shows what was read, as an outline or as JSON of
-the schema umwelt.parse/1. No vocabulary is asked, so unknown words are no error here.`,
+the schema umwelt.parse/1. No vocabulary is asked, so unknown words are no error here, and
+values that are secret elsewhere are shown as they stand in the view, as fmt shows them.`,
 		Example:           "  umwelt parse auth-fix.umw\n  umwelt parse auth-fix.umw --format json | jq '.statements[].kind'",
 		Args:              args(1, 1, "one view"),
 		ValidArgsFunction: completeViews,
