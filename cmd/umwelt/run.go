@@ -114,6 +114,9 @@ func (f *runFlags) run(std *streams, views, command []string) error {
 	if err != nil {
 		return err
 	}
+	if err := f.named(p); err != nil {
+		return err
+	}
 	c, list := confine.FromWith(p.Resolution, confine.Options{Usual: set[confine.NewFiles.Key] == "usual"})
 	if err := f.judge(list); err != nil {
 		return err
@@ -165,6 +168,23 @@ func (f *runFlags) run(std *streams, views, command []string) error {
 	}
 	r.finish(std)
 	return f.status(std, t, &r)
+}
+
+// named refuses what --allow-unenforced names where the vocabulary has no such property,
+// so that a typo does not look like a waiver.
+func (f *runFlags) named(p *umwelt.Policy) error {
+	for _, name := range f.allowUnenforced {
+		var there []string
+		for _, t := range p.Registry.Types() {
+			for _, property := range t.Properties {
+				there = append(there, t.Name+"."+property.Name)
+			}
+		}
+		if !slices.Contains(there, name) {
+			return problem(diag.UnknownProperty, diag.DidYouMean(name, there), "there is no property %s to do without", diag.Quote(name))
+		}
+	}
+	return nil
 }
 
 // runCommand runs the command itself.
