@@ -34,7 +34,7 @@ type block struct {
 func documents(t *testing.T) []string {
 	t.Helper()
 	out := []string{"../README.md"}
-	for _, pattern := range []string{"*.md", "targets/*.md", "reference/*.md", "lint/*.md"} {
+	for _, pattern := range []string{"*.md", "targets/*.md", "reference/*.md", "lint/*.md", "ratchet/*.md"} {
 		files, err := filepath.Glob(pattern)
 		if err != nil {
 			t.Fatal(err)
@@ -126,14 +126,20 @@ func TestCommandsInTheDocumentsPrintWhatTheyShow(t *testing.T) {
 		}
 		lines := strings.Split(string(text), "\n")
 		all := blocks(string(text))
+		got := make([][]string, len(all)) // in the order of the document: one may use what another left
+		for i, b := range all {
+			if b.lang == "console" {
+				seen++
+				got[i] = session(t, b, filepath.Join(dir, "umwelt"), env)
+			}
+		}
 		// From the last block to the first, so that an update moves nothing that is still
 		// to come.
 		for i := len(all) - 1; i >= 0; i-- {
 			if all[i].lang != "console" {
 				continue
 			}
-			seen++
-			got := session(t, all[i], filepath.Join(dir, "umwelt"), env)
+			got := got[i]
 			if *update {
 				lines = append(lines[:all[i].line], append(got, lines[all[i].line+len(all[i].text):]...)...)
 			} else if !fits(all[i].text, got) {

@@ -1,0 +1,2 @@
+# price AMOUNT: with tax, in cents.
+price() { echo $(($1 * 119 / 100)); }
