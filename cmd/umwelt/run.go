@@ -128,6 +128,12 @@ func (f *runFlags) run(std *streams, views, command []string) error {
 	if err != nil {
 		return err
 	}
+	defer std.release()
+	for _, to := range []string{f.reportTo, f.observeTo} {
+		if err := std.hold(to, c.Root); err != nil {
+			return err
+		}
+	}
 	if f.observeTo != "" {
 		if err := f.observe(t, &r); err != nil {
 			return err

@@ -24,6 +24,9 @@ type streams struct {
 	// reads are the words of the command line, and the files they led to, that -o must not name.
 	reads []string
 
+	// held are the places that outputs go to, where those were settled before.
+	held map[string]*outputPlace
+
 	progress *progress
 }
 
