@@ -237,6 +237,8 @@ func both(a, b func()) {
 func (c *comparison) changes(old, now *cascade.Resolution, p entityPair, k pairKey, to *collector) []int {
 	var out []int
 	t := p.entity.Type
+	k.hadGrant = k.hadGrant || c.old.holdsWhole(old, int(p.old))
+	k.hasNow = k.hasNow || c.new.holdsWhole(now, int(p.new))
 	if k.hadGrant != k.hasNow && grantsByExisting(t) {
 		g := Group{Kind: Widening, Type: t, Old: Answer{Absent: !k.hadGrant}, New: Answer{Absent: !k.hasNow}}
 		for _, one := range []struct {

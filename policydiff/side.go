@@ -146,6 +146,31 @@ func (s *side) grants(e *world.Entity) bool {
 	})
 }
 
+// holdsWhole reports whether an entity that the policy itself would not have is part of one
+// that it has: of a type in which a bare selector names the one entity that stands for all,
+// where every permission of that one is given. What is then said of the part holds of it.
+func (s *side) holdsWhole(r *cascade.Resolution, i int) bool {
+	if i < 0 || !s.world.Entities[i].Type.Singleton {
+		return false
+	}
+	t := s.world.Entities[i].Type
+	whole := r.Find(t, t.Name)
+	if whole < 0 || whole == i || !s.grants(&s.world.Entities[whole]) {
+		return false
+	}
+	given := false
+	for _, p := range t.Properties {
+		if p.Type.Kind != registry.Boolean || p.Type.Shape != registry.One || p.Restrictive == registry.NoDirection {
+			continue
+		}
+		if v := r.Get(whole, p).Value; v == nil || v.Equal(p.RestrictiveBool()) {
+			return false
+		}
+		given = true
+	}
+	return given
+}
+
 // causes are what an effective value rests on: the declarations that make it, else those
 // of the properties that it is derived from, and the constraint that clamped it.
 func (s *side) causes(r *cascade.Resolution, entity int, p *registry.Property, e *cascade.Effective, depth int) []Cause {
