@@ -10,19 +10,11 @@ import (
 	"umwelt/registry"
 )
 
-// The ladder over the words of a command: the call itself, then its first words with "*" for
-// the rest. A "*" is taken only where two distinct calls share the words, and never for what
-// could run another command: the engine lets no "*" span what parts commands, and programs
-// that run what they are given are not generalized at all.
-
-// takers run what their arguments say, so that a "*" behind them would admit any command.
-var takers = strings.Fields(`sh bash dash zsh ksh fish csh tcsh busybox env sudo doas su xargs parallel nohup time timeout nice ionice stdbuf setsid
-	exec eval command builtin source . ssh docker podman kubectl nsenter chroot unshare bwrap strace ltrace gdb watch find fd awk gawk mawk sed
-	script expect tmux screen ninja start cmd powershell pwsh flock runuser systemd-run crontab at batch`)
-
-// interpreters run a program that their arguments name or hold: only the named program with
-// any arguments is a step.
-var interpreters = strings.Fields("python python2 python3 perl ruby node nodejs deno bun php lua java Rscript julia tclsh osascript npx uvx pipx uv poetry pdm hatch make just task")
+// The ladder over the words of a command: the call itself, then the words that several calls
+// begin with and "*" for the rest. A "*" is taken only where two distinct calls share the
+// words, and never for what could run another command: the engine lets no "*" span what parts
+// commands. Programs that run what they are given, or reach or fetch what they are told, are
+// in programs.go; those are not generalized there.
 
 // callRung is one pattern for calls, with the calls that it is for.
 type callRung struct {
@@ -50,7 +42,7 @@ func callLadder(o *Options, calls []string) []callRung {
 		case key == "" || len(g) < 2:
 			out = append(out, callRung{escapePattern(c), Exact, []string{c}})
 		case g[0] == c:
-			out = append(out, callRung{escapePattern(key) + " *", Pattern, g})
+			out = append(out, callRung{escapePattern(sharedWords(key, g)) + " *", Pattern, g})
 		}
 	}
 	slices.SortFunc(out, func(a, b callRung) int { return cmp.Compare(a.pattern, b.pattern) })
@@ -60,23 +52,11 @@ func callLadder(o *Options, calls []string) []callRung {
 // firstWords is the words of a call behind which "*" may stand, "" where none may.
 func firstWords(call string) string {
 	words := strings.Fields(call)
-	if len(words) < 2 || strings.Join(words, " ") != call || !registry.OneCommand(call) {
+	if len(words) < 2 || strings.Join(words, " ") != call || !registry.OneCommand(call) || !plainArgument(words[0]) {
 		return ""
 	}
-	program := words[0]
-	name := program[strings.LastIndexByte(program, '/')+1:]
-	n := 1
-	switch {
-	case !plainArgument(program) || slices.Contains(takers, name):
-		return ""
-	case slices.Contains(interpreters, name) && words[1] == "-m" && len(words) > 3:
-		n = 3
-	case slices.Contains(interpreters, name):
-		n = 2
-	case subcommand(words[1]):
-		n = 2
-	}
-	if len(words) <= n {
+	n := fixedWords(words)
+	if n == 0 || len(words) <= n {
 		return ""
 	}
 	for _, w := range words[1:n] {
@@ -85,6 +65,21 @@ func firstWords(call string) string {
 		}
 	}
 	return strings.Join(words[:n], " ")
+}
+
+// sharedWords is key and the plain words that all the calls have behind it, so that "*" stands
+// for no more than what tells them apart. Each call has a word beyond.
+func sharedWords(key string, calls []string) string {
+	n := strings.Count(key, " ") + 1
+	first := strings.Fields(calls[0])
+	for ; n+1 < len(first) && plainArgument(first[n]); n++ {
+		for _, c := range calls {
+			if words := strings.Fields(c); n+1 >= len(words) || words[n] != first[n] {
+				return strings.Join(first[:n], " ")
+			}
+		}
+	}
+	return strings.Join(first[:n], " ")
 }
 
 // subcommand reports whether a word looks like the name of what a program is to do.

@@ -2,8 +2,11 @@ package narrow
 
 import (
 	"net"
+	"net/netip"
 	"strconv"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"umwelt/world"
 )
@@ -66,11 +69,29 @@ func endpointOf(f fact) (e endpoint, ok bool) {
 	e.host = strings.ToLower(strings.TrimSuffix(strings.Trim(host, "[]"), "."))
 	if n, err := strconv.Atoi(port); err == nil && n > 0 && n < 65536 {
 		e.port = n
-	} else if port != "" && port != "0" {
+	} else {
+		// Without a port, a rule would open them all; and port 0 is where a resolver asks which
+		// address it would have.
 		return e, false
 	}
-	if strings.ContainsAny(e.host, "*?[\\/ \x00") || e.host == "" || strings.HasPrefix(f.id, "unix:") || e.protocol == "unix" {
-		return e, false
+	return e, nameable(e.host) && !strings.HasPrefix(f.id, "unix:") && e.protocol != "unix"
+}
+
+// nameable reports whether a text is a host as compilers and views take one: an address, or
+// labels of letters, digits, "-" and "_".
+func nameable(host string) bool {
+	if _, err := netip.ParseAddr(host); err == nil {
+		return true
 	}
-	return e, true
+	if host == "" || host[0] == '-' || !utf8.ValidString(host) {
+		return false
+	}
+	for _, label := range strings.Split(host, ".") {
+		if label == "" || strings.ContainsFunc(label, func(r rune) bool {
+			return !(unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r) || r == '-' || r == '_')
+		}) {
+			return false
+		}
+	}
+	return true
 }

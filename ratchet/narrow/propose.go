@@ -83,7 +83,7 @@ func (r *Report) follow(first *Report, fresh bool) {
 		}
 	}
 	if fresh {
-		r.Removed, r.Kept = nil, nil
+		r.Removed, r.Kept, r.NotAllowed = nil, nil, nil
 	} else {
 		r.Removed = slices.Concat(first.Removed, r.Removed)
 	}

@@ -94,7 +94,7 @@ func requirementOf(in *Input, f fact, report *Report) *requirement {
 		}
 		end, ok := endpointOf(f)
 		if !ok {
-			report.Unexpressed = append(report.Unexpressed, f.left("it is no endpoint with a host that a view can name", f.runs[use].len()))
+			report.Unexpressed = append(report.Unexpressed, f.left("it is no endpoint with a host and a port that a view can name", f.runs[use].len()))
 			return nil
 		}
 		return &requirement{kind: reach, typ: f.typ, id: f.id, tally: f.tally, end: end}
