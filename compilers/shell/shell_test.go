@@ -2,7 +2,6 @@ package shell_test
 
 import (
 	"os/exec"
-	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -34,7 +33,7 @@ func TestNamesAndComments(t *testing.T) {
 			t.Errorf("%q: %v", name, got)
 		}
 	}
-	if got := shell.Comment("a\nb\r\x1bc\xff"); strings.ContainsAny(got, "\n\r\x1b\xff") || got != "abc" {
+	if got := shell.Comment("a\nb\r\x1bc\xff"); got != "abc" {
 		t.Errorf("%q", got)
 	}
 }
