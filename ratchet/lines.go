@@ -97,6 +97,9 @@ func Parse(text []byte) (Observation, error) {
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {
 		return Observation{}, errors.New("something stands after the object")
 	}
+	if err := checkNames(text); err != nil {
+		return Observation{}, err
+	}
 	o := Observation{Taxon: l.Taxon, Type: l.Type, ID: l.ID, Verb: l.Verb, Outcome: l.Outcome, Reason: l.Reason, Count: l.Count,
 		Context: attributes(l.Context), Attributes: attributes(l.Attributes), At: Place{l.File, l.Line}}
 	if l.Time != "" {

@@ -90,7 +90,10 @@ type Observation struct {
 }
 
 // Times is how many times it was observed, at least 1.
-func (o *Observation) Times() int64 { return max(o.Count, 1) }
+// More than maxTimes count as so many, so that sums of them stay sums.
+func (o *Observation) Times() int64 { return min(max(o.Count, 1), maxTimes) }
+
+const maxTimes = 1 << 32
 
 // Attribute is the value of a named attribute, "" where there is none.
 func (o *Observation) Attribute(name string) string {

@@ -145,15 +145,26 @@ func (e *editor) shrink(d *ast.Declaration, units []*unit) bool {
 	if len(units) == 0 {
 		return true
 	}
-	gone := 0
+	if raw := agreed(units); raw != "" {
+		d.Raw, d.Values = raw, nil
+	}
+	return !slices.ContainsFunc(units, func(u *unit) bool { return u.state != alive })
+}
+
+// agreed is what stands for the value of a declaration by all the units that are left of it,
+// "" where one of them leaves it or takes another.
+func agreed(units []*unit) string {
+	raw, first := "", true
 	for _, u := range units {
 		if u.state != alive {
-			gone++
-		} else if u.raw != "" {
-			d.Raw, d.Values = u.raw, nil
+			continue
 		}
+		if !first && u.raw != raw {
+			return ""
+		}
+		raw, first = u.raw, false
 	}
-	return gone == 0
+	return raw
 }
 
 // values leaves out the values of a list whose units are gone, such as names of tools. It
@@ -186,37 +197,40 @@ func (e *editor) collect(units []*unit, instead *[]draft) {
 	}
 }
 
+// left is what is left of a declaration for one selector of its rule.
+type left struct {
+	stands bool
+	raw    string // what stands for its value, "" where that stays
+}
+
+func (e *editor) left(s *ast.Selector, d *ast.Declaration) left {
+	if u := e.byAt[placeOf(d.At)+"@"+placeOf(s.At)]; u != nil {
+		return left{u.state == alive, u.raw}
+	}
+	all := e.byDec[placeOf(d.At)]
+	return left{len(all) == 0 || slices.ContainsFunc(all, func(u *unit) bool { return u.state == alive }), agreed(all)}
+}
+
 // rule edits a rule. Selectors of which the same is left stay together.
 func (e *editor) rule(r *ast.Rule, instead *[]draft) []ast.Node {
 	decls := declarationsOf(r.Block)
-	stands := func(s *ast.Selector, d *ast.Declaration) bool {
-		u := e.byAt[placeOf(d.At)+"@"+placeOf(s.At)]
-		if u == nil {
-			all := e.byDec[placeOf(d.At)]
-			return len(all) == 0 || slices.ContainsFunc(all, func(u *unit) bool { return u.state == alive })
-		}
-		return u.state == alive
-	}
-	for _, d := range decls {
-		e.shrink(d, e.byDec[placeOf(d.At)])
-	}
 	type variant struct {
-		key       string
+		of        []left // by declaration
 		selectors []*ast.Selector
 	}
 	var variants []variant
 	for _, s := range r.Selectors {
-		key := ""
+		var of []left
 		for _, d := range decls {
-			if stands(s, d) {
-				key += "1"
-			} else {
-				key += "0"
+			l := e.left(s, d)
+			if !l.stands {
+				l.raw = ""
 			}
+			of = append(of, l)
 		}
-		i := slices.IndexFunc(variants, func(v variant) bool { return v.key == key })
+		i := slices.IndexFunc(variants, func(v variant) bool { return slices.Equal(v.of, of) })
 		if i < 0 {
-			variants = append(variants, variant{key: key})
+			variants = append(variants, variant{of: of})
 			i = len(variants) - 1
 		}
 		variants[i].selectors = append(variants[i].selectors, s)
@@ -225,9 +239,13 @@ func (e *editor) rule(r *ast.Rule, instead *[]draft) []ast.Node {
 		e.collect(e.byDec[placeOf(d.At)], instead)
 	}
 	var out []ast.Node
-	whole := strings.Repeat("1", len(decls))
 	for _, v := range variants {
-		if v.key == whole && len(variants) == 1 && !nests(r.Block) {
+		if len(variants) == 1 && !nests(r.Block) && !slices.ContainsFunc(v.of, func(l left) bool { return !l.stands }) {
+			for i, l := range v.of {
+				if l.raw != "" {
+					decls[i].Raw, decls[i].Values = l.raw, nil
+				}
+			}
 			return []ast.Node{r}
 		}
 		copied := *r
@@ -237,9 +255,15 @@ func (e *editor) rule(r *ast.Rule, instead *[]draft) []ast.Node {
 		block.Items = nil
 		k := 0
 		for _, item := range r.Block.Items {
-			if _, ok := item.(*ast.Declaration); ok {
-				if k++; v.key[k-1] == '0' {
+			if d, ok := item.(*ast.Declaration); ok {
+				l := v.of[k]
+				if k++; !l.stands {
 					continue
+				}
+				if l.raw != "" {
+					lower := *d
+					lower.Raw, lower.Values = l.raw, nil
+					item = &lower
 				}
 			} else if ast.BlockOf(item) != nil {
 				block.Items = append(block.Items, e.node(item, instead)...)

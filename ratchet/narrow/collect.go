@@ -21,6 +21,7 @@ type Collector struct {
 	kinds                   map[string]int64 // how many of each unusable kind
 	runs                    map[int]bool
 	overflow                int64
+	held                    int // bytes of the names in facts
 }
 
 // key is the entity that a fact is about.
@@ -37,6 +38,8 @@ const (
 	maxCalls    = 2000 // distinct calls of one tool; beyond, calls are counted and not kept
 	maxCallText = 4096
 	maxRefused  = 10000
+	factText    = 256  // bytes of names that a fact may have, on the average
+	maxID       = 4096 // as long as a path may be that a call names; beyond, an entity is not kept
 )
 
 var verbs = ratchet.Verbs()
@@ -68,6 +71,10 @@ func (c *Collector) Add(run int, o *ratchet.Observation) {
 		c.unusable("a record of no known form", o.Times())
 		return
 	}
+	if len(o.ID) > maxID {
+		c.unusable("a name of more than 4096 bytes", o.Times())
+		return
+	}
 	k, outside := c.keyOf(o)
 	if o.Outcome != ratchet.Allowed {
 		c.refuse(k, o, v, run)
@@ -80,6 +87,7 @@ func (c *Collector) Add(run int, o *ratchet.Observation) {
 	if t == nil {
 		t = &tally{}
 		c.facts[k] = t
+		c.held += len(k.id)
 		defer c.shrink()
 	}
 	t.add(o, v, run)

@@ -30,7 +30,7 @@ func (f fold) key(k key) key {
 // reached depends on what was observed and not on its order: a fold is left when even
 // its own number of facts is too large, and that only grows.
 func (c *Collector) shrink() {
-	for len(c.facts) > c.options.MaxFacts && c.fold < foldGroups {
+	for c.full() && c.fold < foldGroups {
 		c.fold++
 		folded := make(map[key]*tally, len(c.facts)/2)
 		for k, t := range c.facts {
@@ -43,9 +43,17 @@ func (c *Collector) shrink() {
 				folded[k] = t
 			}
 		}
-		c.facts = folded
+		c.facts, c.held = folded, 0
+		for k := range folded {
+			c.held += len(k.id)
+		}
 	}
-	if len(c.facts) > c.options.MaxFacts {
+	if c.full() {
 		c.overflow = int64(len(c.facts))
 	}
+}
+
+// full is whether there are too many facts, or their names too long.
+func (c *Collector) full() bool {
+	return len(c.facts) > c.options.MaxFacts || c.held > c.options.MaxFacts*factText
 }

@@ -101,6 +101,10 @@ func requirementOf(in *Input, f fact, report *Report) *requirement {
 	case f.verbs[verbIndex("measure")] > 0:
 		if r := typeOf(reg, "resource"); r != nil {
 			if p, amount, ok := measured(r, f); ok {
+				if typed, problem := reg.TypeText(p.Type, boundText(p, withHeadroom(amount, in.Headroom))); problem != "" || typed.Num < amount {
+					report.Unexpressed = append(report.Unexpressed, f.left("it is more than a bound can say", f.runs[use].len()))
+					return nil
+				}
 				return &requirement{kind: spend, typ: "resource", id: p.Name, tally: f.tally, bound: amount}
 			}
 			if f.more != nil && f.more.resident {

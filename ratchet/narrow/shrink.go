@@ -11,15 +11,15 @@ import (
 // shrinkBound lowers a bound to what was measured, with headroom. A bound that nothing
 // measured stays.
 func (n *narrower) shrinkBound(u *unit) {
-	lowest := ""
+	lowest, first := "", true
 	for _, d := range u.rules {
 		for _, v := range d.decl.Typed {
 			raw, ok := n.boundFor(d.rule, v)
-			if !ok || lowest != "" && raw != lowest {
+			if !ok || !first && raw != lowest {
 				u.stuck = "nothing was measured of what it bounds"
 				return
 			}
-			lowest = raw
+			lowest, first = raw, false
 		}
 	}
 	u.raw = lowest

@@ -10,7 +10,7 @@ import (
 
 // maxPath bounds an absolute path. The kernel takes at most 4096 bytes at a time; deeper
 // trees are reached in steps.
-const maxPath = 1 << 16
+const maxPath = 1 << 13
 
 // fate is what came of placing a path.
 type fate uint8
