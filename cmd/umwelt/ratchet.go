@@ -206,7 +206,7 @@ func (f *ratchetFlags) ask() (narrow.Options, []opened, error) {
 	if f.reportFormat != "" {
 		faults = append(faults, problemsOf(oneOf("report-format", f.reportFormat, "text", "json"))...)
 	}
-	if f.reportTo != "" && f.reportTo != "-" && filepath.Clean(f.reportTo) == filepath.Clean(f.output) {
+	if f.reportTo != "" && f.reportTo != "-" && standsAt(f.reportTo) == standsAt(f.output) {
 		faults.Errorf(diag.BadOption, diag.Span{}, "--report and -o name the same file")
 	}
 	if f.check && f.view == "" {
@@ -219,6 +219,18 @@ func (f *ratchetFlags) ask() (narrow.Options, []opened, error) {
 		return options, nil, &problemsError{faults}
 	}
 	return options, runs, nil
+}
+
+// standsAt is where a file that may not be there yet would be, with the links to its directory
+// followed.
+func standsAt(path string) string {
+	if dir, err := filepath.EvalSymlinks(filepath.Dir(path)); err == nil {
+		path = filepath.Join(dir, filepath.Base(path))
+	}
+	if full, err := filepath.Abs(path); err == nil {
+		return full
+	}
+	return filepath.Clean(path)
 }
 
 // sourceProblem makes a diagnostic of an error that is none.
@@ -247,6 +259,10 @@ func (f *ratchetFlags) refuseOutput(p *umwelt.Policy) error {
 		}
 		info, err := os.Stat(to)
 		if errors.Is(err, fs.ErrNotExist) {
+			// What such a link leads to may come to be by the other file that is written.
+			if _, err := os.Lstat(to); err == nil {
+				return problem(diag.Output, "", "%s cannot be written: it is a symbolic link to what does not exist", diag.Quote(to))
+			}
 			continue
 		}
 		if err != nil {

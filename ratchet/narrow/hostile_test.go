@@ -110,3 +110,12 @@ tool[name="sh"] { allow: true; allow-pattern: "rm *"; }`},
 		}
 	}
 }
+
+// A pattern in which a secret was taken out admits no call that holds one, which is said.
+func TestSecretsInPatternsAreSaid(t *testing.T) {
+	in := Input{World: loadWorld(t, snapshot([]string{"a"}))}
+	p := propose(t, in, lone(ratchet.Observation{Type: "tool", ID: "Bash", Verb: ratchet.Call, Attributes: ratchet.Attributes("call", "TOKEN=REDACTED make")}))
+	if !strings.Contains(strings.Join(p.Report.Notes, "\n"), "REDACTED stands in the patterns") {
+		t.Errorf("%q", p.Report.Notes)
+	}
+}

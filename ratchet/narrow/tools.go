@@ -116,6 +116,9 @@ func (p *proposer) disagreements() {
 	}
 }
 
+// redacted is what sources write for a secret.
+const redacted = "REDACTED"
+
 // calls are the calls of a command tool that its patterns have to admit, nil where it takes
 // no commands or what was asked is not always known.
 func (p *proposer) calls(t *registry.EntityType, r *requirement) []string {
@@ -124,8 +127,12 @@ func (p *proposer) calls(t *registry.EntityType, r *requirement) []string {
 		return nil
 	}
 	var out []string
+	name := text(r.id)
 	for _, text := range slices.Sorted(maps.Keys(d.calls)) {
 		c := d.calls[text]
+		if strings.Contains(text, redacted) {
+			p.report.note("calls of the tool " + name + " held secrets, for which " + redacted + " stands in the patterns: those admit no call that holds the secret")
+		}
 		switch {
 		case !p.in.atLeast(c.runs.len()):
 			p.report.LeftOut = append(p.report.LeftOut, Left{Type: r.typ, ID: r.id + ": " + text, Runs: c.runs.len(), Why: "this call was made by fewer runs than asked for"})
