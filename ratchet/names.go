@@ -3,6 +3,7 @@ package ratchet
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 
 	"umwelt/diag"
@@ -24,7 +25,7 @@ func checkNames(text []byte) error {
 		switch text[i] {
 		case '{':
 			if depth++; depth > 1 {
-				return fmt.Errorf("objects lie too deep in each other")
+				return errors.New("objects lie too deep in each other")
 			}
 			seen[depth] = map[string]bool{}
 		case '}':
