@@ -5,7 +5,7 @@
 set -eu
 
 # program:package
-needed="bwrap:bubblewrap strace:strace git:git runc:runc podman:podman docker:docker.io busybox:busybox-static bash:bash zsh:zsh fish:fish ip:iproute2 unshare:util-linux psql:postgresql sqlite3:sqlite3 ausearch:auditd node:nodejs npm:npm"
+needed="bwrap:bubblewrap strace:strace git:git runc:runc podman:podman docker:docker.io busybox:busybox-static bash:bash zsh:zsh fish:fish ip:iproute2 unshare:util-linux psql:postgresql sqlite3:sqlite3 ausearch:auditd gcc:gcc make:make python3:python3 node:nodejs npm:npm"
 completion=/usr/share/bash-completion/bash_completion
 
 # DuckDB, as the npm package of its own makers ships it; internal/sqltest looks there.
@@ -26,6 +26,7 @@ packages=
 for item in $needed; do
 	command -v "${item%%:*}" >/dev/null 2>&1 || packages="$packages ${item#*:}"
 done
+[ -e /usr/include/stdio.h ] || packages="$packages libc6-dev"
 [ -e "$completion" ] || packages="$packages bash-completion"
 python3 -c 'import yaml' 2>/dev/null || /usr/bin/python3 -c 'import yaml' 2>/dev/null || packages="$packages python3-yaml"
 ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || packages="$packages postgresql"
