@@ -42,6 +42,14 @@ func ratchetSummary(r *narrow.Report) string {
 			fmt.Fprintf(&b, "  %s: %d (see --report)\n", c.what, c.n)
 		}
 	}
+	for _, rule := range r.Rules {
+		if rule.Step == narrow.Entries {
+			fmt.Fprintf(&b, "umwelt: line %d lets every new name in, since no mount can tell new names apart: %s\n", rule.Line, diag.Escape(clipped(rule.Text)))
+		}
+	}
+	if len(r.Made) > 0 {
+		fmt.Fprintf(&b, "umwelt: make first, where they are not there: %s\n", clipped(quoteFirst(r.Made)))
+	}
 	for _, o := range r.Outside {
 		if o.Wrote {
 			fmt.Fprintf(&b, "umwelt: outside the project, %s: written at %s; %s\n", o.Group, quoteFirst(o.First), o.Advice)
@@ -51,6 +59,14 @@ func ratchetSummary(r *narrow.Report) string {
 		fmt.Fprintf(&b, "umwelt: %s\n", diag.Escape(note))
 	}
 	return b.String()
+}
+
+// clipped is a rule's text, cut where it is too long for one line.
+func clipped(text string) string {
+	if runes := []rune(text); len(runes) > 100 {
+		return string(runes[:100]) + "…"
+	}
+	return text
 }
 
 func ratchetTable(rows []narrow.Row) string {
@@ -155,6 +171,11 @@ func ratchetText(r *narrow.Report) string {
 	if section("Outside the project", len(r.Outside)) {
 		for _, o := range r.Outside {
 			fmt.Fprintf(&b, "  %s: %s, %s; %s\n    %s\n", o.Group, plural(o.Paths, "path"), countsText(o.Verbs), o.Advice, quoteFirst(o.First))
+		}
+	}
+	if section("Made by the work, and taken as given", len(r.Made)) {
+		for _, dir := range r.Made {
+			fmt.Fprintf(&b, "  %s\n", diag.Quote(dir))
 		}
 	}
 	if section("Programs", len(r.Programs)) {
