@@ -91,6 +91,10 @@ func (s *subject) read(policy, planned *confine.Node, has rights, in *place, pat
 	if planned.Name != policy.Name || len(planned.Children) != len(policy.Children) {
 		return errors.New("the plan has other paths than the policy")
 	}
+	if s.usual && p.kind == confine.Dir {
+		// What may come into a directory decides what it is, and that reading was asked for.
+		p.mode = planned.Mode
+	}
 	p.has = has(path, planned)
 	if in == nil || in.lets(canPass) {
 		p.bits = permission(&p.st)
