@@ -35,6 +35,9 @@ func (g *gen) remark() {
 }
 
 func (g *gen) between() {
+	if strings.HasSuffix(g.b.String(), "/") {
+		g.w(" ") // a comment right behind a slash would begin with both
+	}
 	for range g.n(0, 2) {
 		g.w(g.pick("", "\n", "\n\n", " ", "\n\n\n", "\r\n"))
 		switch g.n(0, 5) {
