@@ -2,9 +2,7 @@ package main
 
 import (
 	"fmt"
-	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -17,11 +15,11 @@ import (
 // compileFlags are the flags of compile alone.
 type compileFlags struct {
 	policyFlags
-	target, require        string
-	reportTo, reportFormat string
-	output, format         string
-	set                    []string
-	list                   bool
+	report          reportFlags
+	target, require string
+	output, format  string
+	set             []string
+	list            bool
 }
 
 func compileCommand(std *streams) *cobra.Command {
@@ -44,8 +42,7 @@ umwelt compile --list shows the targets, and with --target the options that --se
 	flags := c.Flags()
 	flags.StringVarP(&f.target, "target", "t", "", "`name` of the target")
 	flags.StringArrayVar(&f.set, "set", nil, "an option of the target, as `key=value` (repeatable)")
-	flags.StringVar(&f.reportTo, "report", "", "write the coverage report to `file`; - is standard error")
-	flags.StringVar(&f.reportFormat, "report-format", "", "`format` of the report: text or json (default: json for a file that ends in .json)")
+	f.report.add(c, "the coverage report")
 	flags.StringVar(&f.require, "require", "", "`level` that every restriction must reach: enforced")
 	flags.BoolVar(&f.list, "list", false, "list the targets")
 	check := formatFlag(c, &f.format, "text", "json")
@@ -53,7 +50,6 @@ umwelt compile --list shows the targets, and with --target the options that --se
 	must(c.RegisterFlagCompletionFunc("target", completeTargets))
 	must(c.RegisterFlagCompletionFunc("set", completeSet))
 	must(c.RegisterFlagCompletionFunc("require", cobra.FixedCompletions([]string{"enforced"}, cobra.ShellCompDirectiveNoFileComp)))
-	must(c.RegisterFlagCompletionFunc("report-format", cobra.FixedCompletions([]string{"text", "json"}, cobra.ShellCompDirectiveNoFileComp)))
 	f.add(c)
 	outputFlag(c, &f.output)
 	c.RunE = func(c *cobra.Command, views []string) error {
@@ -101,12 +97,7 @@ func (f *compileFlags) run(std *streams, views []string) error {
 	if f.require != "" {
 		faults = append(faults, problemsOf(oneOf("require", f.require, "enforced"))...)
 	}
-	if f.reportFormat != "" {
-		faults = append(faults, problemsOf(oneOf("report-format", f.reportFormat, "text", "json"))...)
-	}
-	if f.reportTo != "" && f.reportTo != "-" && filepath.Clean(f.reportTo) == filepath.Clean(f.output) {
-		faults.Errorf(diag.BadOption, diag.Span{}, "--report and -o name the same file")
-	}
+	faults = append(faults, f.report.faults(f.output)...)
 	if faults != nil {
 		return &problemsError{faults}
 	}
@@ -128,7 +119,8 @@ func (f *compileFlags) deliver(std *streams, p *umwelt.Policy, t compilers.Compi
 	}
 	std.render(list)
 	coverage := compilers.Cover(t.Info, p.Resolution, out.Notes)
-	if err := f.report(std, coverage); err != nil {
+	json := func() ([]byte, error) { return coverage.JSON(), nil }
+	if err := f.report.write(std, func() []byte { return []byte(coverage.Text()) }, json); err != nil {
 		return err
 	}
 	if f.require == "enforced" {
@@ -153,28 +145,6 @@ func allEnforced(coverage compilers.Coverage, so string) error {
 		text += fmt.Sprintf("\n  %s: %s { %s }: %s", l.Declaration.At, diag.Escape(l.Rule.Selector.Text), l.Declaration.Name, diag.Escape(l.Why))
 	}
 	return findingsError{text}
-}
-
-// report writes the coverage report where --report says.
-func (f *compileFlags) report(std *streams, coverage compilers.Coverage) error {
-	if f.reportTo == "" {
-		return nil
-	}
-	format := f.reportFormat
-	if format == "" && strings.EqualFold(filepath.Ext(f.reportTo), ".json") {
-		format = "json"
-	}
-	text := []byte(coverage.Text())
-	if format == "json" {
-		text = coverage.JSON()
-	}
-	if f.reportTo == "-" {
-		if _, err := std.err.Write(text); err != nil {
-			return problem(diag.Output, "", "standard error cannot be written: %v", err)
-		}
-		return nil
-	}
-	return std.write(f.reportTo, text)
 }
 
 // problemsOf are the diagnostics of a problemsError, or none.

@@ -125,9 +125,11 @@ func (s *streams) readBy(p *umwelt.Policy) {
 // isRead reports whether a path leads to a file that the command reads.
 func (s *streams) isRead(path string) bool {
 	to, err := os.Stat(path)
-	if err != nil || !to.Mode().IsRegular() {
-		return false
-	}
+	return err == nil && to.Mode().IsRegular() && s.readsFile(to)
+}
+
+// readsFile reports whether the command reads a file, of whatever kind and by whatever name.
+func (s *streams) readsFile(to fs.FileInfo) bool {
 	return slices.ContainsFunc(s.reads, func(name string) bool {
 		from, err := os.Stat(name)
 		return err == nil && os.SameFile(from, to)

@@ -24,8 +24,8 @@ import (
 type ratchetFlags struct {
 	policyFlags
 	observations             []string
-	view, output, reportTo   string
-	reportFormat, headroom   string
+	report                   reportFlags
+	view, output, headroom   string
 	recordedRoot, recordedIn string
 	steps                    []string
 	slack, minRuns           int
@@ -66,9 +66,7 @@ view; 2 where the input is unusable.`,
 	must(c.RegisterFlagCompletionFunc("observations", completeSources))
 	flags.StringVar(&f.view, "current-view", "", "the view `file` to tighten (default: a fresh view, in which nothing is allowed)")
 	must(c.RegisterFlagCompletionFunc("current-view", completeViews))
-	flags.StringVar(&f.reportTo, "report", "", "write the evidence for every rule to `file`; - is standard error")
-	flags.StringVar(&f.reportFormat, "report-format", "", "`format` of the report: text or json (default: json for a file that ends in .json)")
-	must(c.RegisterFlagCompletionFunc("report-format", cobra.FixedCompletions([]string{"text", "json"}, cobra.ShellCompDirectiveNoFileComp)))
+	f.report.add(c, "the evidence for every rule")
 	flags.StringVar(&f.headroom, "headroom", f.headroom, "by how many `percent` a bound exceeds what was measured")
 	flags.IntVar(&f.slack, "slack", 0, "let rules admit up to `n` known files that were not observed")
 	flags.IntVar(&f.minRuns, "min-runs", 1, "leave out what fewer than `k` runs needed, and list it")
@@ -123,32 +121,26 @@ func (f *ratchetFlags) run(std *streams) error {
 	if err != nil {
 		return err
 	}
-	o, err := f.options(std)
-	if err != nil {
-		return err
-	}
 	var views []string
 	if f.view != "" {
 		views = []string{f.view}
 	}
-	if err := onceStdin(append(append([]string{f.world}, f.vocabularies...), views...)); err != nil {
-		return err
-	}
-	std.doing("loading the policy")
-	p := umwelt.Load(o, views...)
-	std.stopProgress()
-	if err := f.judge(p.Diagnostics); err != nil {
+	p, err := f.load(std, views)
+	if err != nil {
 		return err
 	}
 	std.render(p.Diagnostics)
-	if err := f.refuseOutput(p); err != nil {
+	if err := f.refuseOutput(std); err != nil {
 		return err
 	}
 	root, list := umwelt.ResolveRoot(f.root)
 	if err := f.judge(list); err != nil {
 		return err
 	}
-	options.Root, options.Context = root, o.Context
+	options.Root = root
+	if options.Context, err = parseContext(f.context); err != nil {
+		return err
+	}
 	in := narrow.Input{Options: options, World: p.World, WorldFile: f.world != "" || umwelt.FindWorld(root, views) != "", Import: umwelt.Importer()}
 	if f.view != "" {
 		in.View = p.Views[0]
@@ -177,7 +169,7 @@ func (f *ratchetFlags) ask() (narrow.Options, []opened, error) {
 	for _, argument := range f.observations {
 		s, in, err := sources.Open(argument)
 		if err != nil {
-			faults = append(faults, problemsOf(sourceProblem(err))...)
+			faults.Errorf(diag.BadOption, diag.Span{}, "--observations: %v", err)
 			continue
 		}
 		in.Dir = f.recordedIn
@@ -203,12 +195,7 @@ func (f *ratchetFlags) ask() (narrow.Options, []opened, error) {
 			faults.Errorf(diag.BadOption, diag.Span{}, "--%s takes an absolute path without . and .., not %s", flag.name, diag.Quote(flag.value))
 		}
 	}
-	if f.reportFormat != "" {
-		faults = append(faults, problemsOf(oneOf("report-format", f.reportFormat, "text", "json"))...)
-	}
-	if f.reportTo != "" && f.reportTo != "-" && standsAt(f.reportTo) == standsAt(f.output) {
-		faults.Errorf(diag.BadOption, diag.Span{}, "--report and -o name the same file")
-	}
+	faults = append(faults, f.report.faults(f.output)...)
 	if f.check && f.view == "" {
 		faults.Errorf(diag.BadOption, diag.Span{}, "--check needs --current-view")
 	}
@@ -221,39 +208,14 @@ func (f *ratchetFlags) ask() (narrow.Options, []opened, error) {
 	return options, runs, nil
 }
 
-// standsAt is where a file that may not be there yet would be, with the links to its directory
-// followed.
-func standsAt(path string) string {
-	if dir, err := filepath.EvalSymlinks(filepath.Dir(path)); err == nil {
-		path = filepath.Join(dir, filepath.Base(path))
-	}
-	if full, err := filepath.Abs(path); err == nil {
-		return full
-	}
-	return filepath.Clean(path)
-}
-
-// sourceProblem makes a diagnostic of an error that is none.
-func sourceProblem(err error) error {
-	var known *problemsError
-	if errors.As(err, &known) {
-		return err
-	}
-	return problem(diag.BadOption, "", "--observations: %v", err)
-}
-
 // refuseOutput refuses an output that is there without --force, and in every case one that is
 // something which was read, under whatever name.
-func (f *ratchetFlags) refuseOutput(p *umwelt.Policy) error {
-	var read []string
-	for _, src := range p.Sources {
-		read = append(read, src.Name)
-	}
+func (f *ratchetFlags) refuseOutput(std *streams) error {
 	for _, argument := range f.observations {
 		_, path, _ := strings.Cut(argument, "://")
-		read = append(read, path)
+		std.reads = append(std.reads, path)
 	}
-	for _, to := range []string{f.output, f.reportTo} {
+	for _, to := range []string{f.output, f.report.to} {
 		if to == "" || to == "-" {
 			continue
 		}
@@ -268,10 +230,8 @@ func (f *ratchetFlags) refuseOutput(p *umwelt.Policy) error {
 		if err != nil {
 			return problem(diag.Output, "", "%s cannot be written: %v", diag.Quote(to), cause(err))
 		}
-		for _, path := range read {
-			if other, err := os.Stat(path); err == nil && os.SameFile(info, other) {
-				return problem(diag.Output, "write the proposal to a file of its own, and compare", "%s is what was read from, so it is not overwritten", diag.Quote(to))
-			}
+		if std.readsFile(info) {
+			return problem(diag.Output, "write the proposal to a file of its own, and compare", "%s is what was read from, so it is not overwritten", diag.Quote(to))
 		}
 		if info.Mode().IsRegular() && !f.force {
 			return problem(diag.Output, "take another name, or give --force", "%s is there already", diag.Quote(to))
@@ -302,7 +262,8 @@ func (f *ratchetFlags) collect(std *streams, c *narrow.Collector, runs []opened)
 // deliver writes the report and the view.
 func (f *ratchetFlags) deliver(std *streams, p *narrow.Proposal, current *ast.View) error {
 	fmt.Fprint(std.err, ratchetSummary(&p.Report))
-	if err := f.report(std, &p.Report); err != nil {
+	text := func() []byte { return []byte(ratchetText(&p.Report)) }
+	if err := f.report.write(std, text, func() ([]byte, error) { return jsonText(&p.Report) }); err != nil {
 		return err
 	}
 	if f.check {
@@ -312,25 +273,4 @@ func (f *ratchetFlags) deliver(std *streams, p *narrow.Proposal, current *ast.Vi
 		return nil
 	}
 	return std.write(f.output, p.Text)
-}
-
-// report writes the evidence where --report says.
-func (f *ratchetFlags) report(std *streams, r *narrow.Report) error {
-	if f.reportTo == "" {
-		return nil
-	}
-	text := []byte(ratchetText(r))
-	if f.reportFormat == "json" || f.reportFormat == "" && strings.EqualFold(filepath.Ext(f.reportTo), ".json") {
-		var err error
-		if text, err = jsonText(r); err != nil {
-			return err
-		}
-	}
-	if f.reportTo == "-" {
-		if _, err := std.err.Write(text); err != nil {
-			return problem(diag.Output, "", "standard error cannot be written: %v", err)
-		}
-		return nil
-	}
-	return std.write(f.reportTo, text)
 }

@@ -4,14 +4,13 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
-
-	"umwelt"
 )
 
 // Neither of the two files that ratchet writes may come to overwrite the other, whatever
 // names they go by.
 func TestRatchetKeepsReportAndViewApart(t *testing.T) {
 	dir := t.TempDir()
+	std, _, _ := memoryStreams()
 	for from, to := range map[string]string{"link": "report", "same": "."} {
 		if err := os.Symlink(to, filepath.Join(dir, from)); err != nil {
 			t.Fatal(err)
@@ -27,10 +26,10 @@ func TestRatchetKeepsReportAndViewApart(t *testing.T) {
 		{"report", "same/report", false},
 		{"report", "x/../report", false},
 	} {
-		f := ratchetFlags{headroom: "20%", minRuns: 1, observations: []string{"jsonl://x"}, reportTo: filepath.Join(dir, tt.report), output: dir + "/" + tt.view}
+		f := ratchetFlags{headroom: "20%", minRuns: 1, observations: []string{"jsonl://x"}, report: reportFlags{to: filepath.Join(dir, tt.report)}, output: dir + "/" + tt.view}
 		_, _, err := f.ask()
 		if err == nil {
-			err = f.refuseOutput(&umwelt.Policy{})
+			err = f.refuseOutput(std)
 		}
 		if (err == nil) != tt.fine {
 			t.Errorf("--report %s -o %s: %v", tt.report, tt.view, err)
