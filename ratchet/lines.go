@@ -11,7 +11,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode/utf16"
 	"unicode/utf8"
 
 	"umwelt/diag"
@@ -52,7 +51,7 @@ func Append(dst []byte, o *Observation) ([]byte, error) {
 	if err != nil {
 		return dst, err
 	}
-	return append(onlyASCII(dst, text), '\n'), nil
+	return append(diag.AppendASCII(dst, text), '\n'), nil
 }
 
 func valid(s string) string { return strings.ToValidUTF8(s, "\uFFFD") }
@@ -66,24 +65,6 @@ func pairs(list []Attribute) map[string]string {
 		out[valid(a.Name)] = valid(a.Value)
 	}
 	return out
-}
-
-func onlyASCII(dst, text []byte) []byte {
-	for i := 0; i < len(text); {
-		if c := text[i]; c < utf8.RuneSelf && c != 0x7f {
-			dst = append(dst, c)
-			i++
-			continue
-		}
-		r, n := utf8.DecodeRune(text[i:])
-		if high, low := utf16.EncodeRune(r); high != utf8.RuneError {
-			dst = fmt.Appendf(dst, `\u%04x\u%04x`, high, low)
-		} else {
-			dst = fmt.Appendf(dst, `\u%04x`, r)
-		}
-		i += n
-	}
-	return dst
 }
 
 // Parse reads one line. It does not fill in At where the line has no place of its own.

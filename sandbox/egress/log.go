@@ -6,11 +6,10 @@ import (
 	"fmt"
 	"io"
 	"net/netip"
-	"strings"
 	"sync"
 	"time"
-	"unicode/utf16"
-	"unicode/utf8"
+
+	"umwelt/diag"
 )
 
 // outcome is what came of a request. Failed is one that was allowed and could not be
@@ -94,7 +93,7 @@ func (l *logger) write(d decision) error {
 	o.Time = l.now().UTC().Format(time.RFC3339Nano)
 	text, err := json.Marshal(o)
 	if err == nil {
-		line := append(onlyASCII(text), '\n')
+		line := append(diag.AppendASCII(nil, text), '\n')
 		if l.left -= int64(len(line)); l.left < 0 {
 			err = errLogFull
 		} else {
@@ -107,21 +106,3 @@ func (l *logger) write(d decision) error {
 
 // clip bounds a text that a client chose.
 func clip(s string) string { return s[:min(len(s), longestName)] }
-
-// onlyASCII escapes what is not printable ASCII in JSON text, so that nothing in a line
-// moves a terminal's cursor or reorders what stands around it.
-func onlyASCII(text []byte) []byte {
-	var b strings.Builder
-	for _, c := range string(text) {
-		switch {
-		case c < utf8.RuneSelf && c != 0x7f:
-			b.WriteRune(c)
-		case c > 0xffff:
-			high, low := utf16.EncodeRune(c)
-			fmt.Fprintf(&b, `\u%04x\u%04x`, high, low)
-		default:
-			fmt.Fprintf(&b, `\u%04x`, c)
-		}
-	}
-	return []byte(b.String())
-}
